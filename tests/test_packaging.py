@@ -89,7 +89,10 @@ def test_a_checkout_without_links_is_covered(tmp_path: Path) -> None:
 
 
 def test_version_is_one(project: dict[str, Any]) -> None:
-    assert project["project"]["version"] == metadata.version("tracekit") == tracekit.__version__
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {
+        "attr": "tracekit._version.__version__"
+    }
+    assert metadata.version("tracekit") == tracekit.__version__
 
 
 # -- locks -----------------------------------------------------------------------------------------
