@@ -24,11 +24,12 @@ from tracekit.errors import QueryError
 from tracekit.intake import Options, ingest
 from tracekit.parser import Parser
 from tracekit.parsers.tensorflow_profiler import TensorflowProfilerParser
-from tracekit.registry import parser_named
+from tracekit.registry import parser_named, parsers
 from tracekit.store import open_store
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-#: Seeds of each format, as patterns below fixtures/. Large ones are shortened.
+#: Seeds of formats, as patterns below fixtures/, where they are not all files of the format's own
+#: folder. Large ones are shortened.
 SEEDS = {
     "torch-profiler": [
         "torch_profiler/*/*.json",
@@ -53,7 +54,7 @@ SEEDS = {
     "mlperf": ["mlperf/*/*.txt"],
     "results-table": ["results_table/*/*.csv", "results_table/*/*.json*"],
 }
-NAMES = (*SEEDS, *OTHERS)
+NAMES = (*parsers(), *OTHERS)
 _MOST_SEED_BYTES = 8000
 _EVENTS_OF_A_SEED = 24
 _LINES_OF_A_SEED = 30
@@ -83,7 +84,9 @@ def seeds_of(name: str) -> Sequence[bytes]:
     """The seeds of a target, each small."""
     if name in OTHERS:
         return OTHERS[name][0]()
-    files = sorted({file for pattern in SEEDS[name] for file in FIXTURES.glob(pattern)})
+    patterns = SEEDS.get(name, [f"{name.replace('-', '_')}/**/*"])
+    found = {file for pattern in patterns for file in FIXTURES.glob(pattern) if file.is_file()}
+    files = sorted(found)
     seeds = [_short(_content(file)) for file in files]
     return [seed for seed in seeds if len(seed) < 1 << 16]  # wide pages stay wide
 
