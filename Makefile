@@ -12,6 +12,7 @@ RUN_STAMP := $(VENV)/run.stamp
 DEV_STAMP := $(VENV)/dev.stamp
 # Thousands of small stores are written, each to the disk: memory takes less time, where it has room.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print $$6}')
+C_SOURCE := tracekit/compiled/tracekit.c
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPILE := build/lock/bin/uv pip compile --quiet --universal --upgrade --generate-hashes \
   --no-annotate --no-emit-index-url --python-version 3.11 --custom-compile-command 'make lock'
@@ -56,6 +57,8 @@ lint: $(DEV_STAMP)  ## style, types and layers
 	$(BIN)/sqlfmt --check --quiet queries
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/clang-format --dry-run --Werror $(C_SOURCE)
+	command -v cc >/dev/null || exit 0; $(BIN)/clang-tidy --quiet $(C_SOURCE) -- -std=c11 -Wall -Wextra
 
 # Tests start hundreds of processes: without bytecode, each would compile all modules anew.
 pytest: export PYTHONDONTWRITEBYTECODE :=
@@ -88,14 +91,14 @@ clean:  ## remove what make made, the virtual environment included
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find tracekit parsers queries tests fixtures -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Stamps are redone when pyproject.toml changes. The demo needs no developer tools.
-$(RUN_STAMP): pyproject.toml | $(VENV_STAMP)
+# Stamps are redone when pyproject.toml or the C library changes. The demo needs no developer tools.
+$(RUN_STAMP): pyproject.toml $(C_SOURCE) | $(VENV_STAMP)
 	$(PIP) --editable .
 	@touch $@
 
 # What tests run with is what the lock says, to the byte. It has all dependencies: to look for them again, pip
 # would take a newer coverage for coverage[toml] on the day one is released, and refuse it for its hash.
-$(DEV_STAMP): pyproject.toml requirements-dev.lock | $(VENV_STAMP)
+$(DEV_STAMP): pyproject.toml requirements-dev.lock $(C_SOURCE) | $(VENV_STAMP)
 	$(PIP) --no-deps --require-hashes --requirement requirements-dev.lock
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $(RUN_STAMP) $@

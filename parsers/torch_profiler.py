@@ -7,7 +7,7 @@ version and backend. Every event gives a row or is counted in an issue.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -18,16 +18,18 @@ import pyarrow.compute as pc
 from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import (
     Cells,
+    Choice,
+    Scaling,
     arg,
     component,
     integer,
     plain_values,
-    scaled,
     text,
 )
 from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader, plan_blocks
 from tracekit.reading.chrome.rows import (
+    FLOW_PHASES,
     EventRows,
     is_sound,
     metadata,
@@ -37,11 +39,24 @@ from tracekit.reading.chrome.rows import (
     refuse_nothing,
     split,
 )
+from tracekit.reading.chrome.scanner import Route, ScannedBlock, ScannedRows, ScanPlan, scanner_of
 from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.times import ABSOLUTE_FROM_NS
 from tracekit.reading.copies import direction
 from tracekit.reading.words import words
-from tracekit.schema import DEVICE_TABLE, INT, KERNEL, MEMORY_EVENT, STEP, TRANSFER, batch_of_rows
+from tracekit.schema import (
+    DEVICE_TABLE,
+    FLOW,
+    INT,
+    KERNEL,
+    MEMORY_EVENT,
+    SLICE,
+    STEP,
+    TABLES,
+    TRANSFER,
+    batch,
+    batch_of_rows,
+)
 from tracekit.source import Source
 
 # -- what the categories mean ---------------------------------------------------------------------
@@ -123,11 +138,6 @@ _KEYS = _STRONG_KEYS | {*words("schemaVersion traceName record_shapes with_stack
 # -- which argument fills which column ------------------------------------------------------------
 
 
-def _device_kind(value: Any) -> str | None:
-    number = integer(value)
-    return None if number is None else _DEVICE_TYPES.get(number)
-
-
 _LINKS = {
     "correlation_id": arg("correlation", "correlation_id", "connection_id"),
     "external_id": arg("External id", "external id"),
@@ -150,7 +160,7 @@ _KERNEL_ARGS = (
         "shared_memory_bytes": arg("shared memory"),
         "blocks_per_sm_count": arg("blocks per SM"),
         "warps_per_sm_count": arg("warps per SM"),
-        "occupancy_ratio": arg("est. achieved occupancy %", convert=scaled(over=100)),
+        "occupancy_ratio": arg("est. achieved occupancy %", convert=Scaling(over=100)),
         "queued_ns": arg("queued"),
         "graph_id": arg("graph id"),
         "graph_node_id": arg("graph node id"),
@@ -163,7 +173,7 @@ _TRANSFER_ARGS = (
     | {
         "context_id": arg("context"),
         "size_bytes": arg("bytes"),
-        "reported_bytes_per_s": arg("memory bandwidth (GB/s)", convert=scaled(1e9)),
+        "reported_bytes_per_s": arg("memory bandwidth (GB/s)", convert=Scaling(1e9)),
     }
 )
 _SLICE_ARGS = (
@@ -191,7 +201,7 @@ _MEMORY_ARGS = {
     "address": arg("Addr"),
     "total_allocated_bytes": arg("Total Allocated"),
     "total_reserved_bytes": arg("Total Reserved"),
-    "device_kind": arg("Device Type", convert=_device_kind),
+    "device_kind": arg("Device Type", convert=Choice(_DEVICE_TYPES)),
     "device_id": arg("Device Id", none=(-1,)),
     "event_index": arg("Ev Idx"),
 }
@@ -261,6 +271,26 @@ _LAYOUTS: dict[str, Sequence[str]] = {
 }
 
 
+#: The events that nearly all are, most frequent first; the compiled scanner takes them.
+_PLAN = ScanPlan(
+    routes=(
+        *(Route("X", category, SLICE) for category in _SLICE_KINDS),
+        *(Route("X", category, KERNEL) for category in sorted(_KERNEL)),
+        *(Route("X", category, TRANSFER) for category in _TRANSFER),
+        *(Route(phase, category, FLOW) for category in _FLOW_KINDS for phase in "sft"),
+        Route("i", "cpu_instant_event", SLICE, memory_table=MEMORY_EVENT),
+    ),
+    args={
+        "slice": _SLICE_ARGS,
+        "kernel": _KERNEL_ARGS,
+        "transfer": _TRANSFER_ARGS,
+        "flow": {},
+        "memory_event": _MEMORY_ARGS,
+    },
+    typed=_TYPED_KEYS,
+)
+
+
 #: A device, its process in the file, and the rank given by one of its events.
 _DeviceRank = tuple[int | None, int | None, int | None]
 
@@ -291,7 +321,7 @@ class _TorchRows(EventRows):
             name, rows = self.slice(group, self.slice_kind(group))
             yield name, rows
             if group.category in _STEP_CATEGORIES:
-                yield from self._steps(group, rows)
+                yield from self._steps(rows)
 
     def _kernel(self, group: EventGroup) -> Batch:
         cells = self.timed(group, KERNEL)
@@ -304,11 +334,7 @@ class _TorchRows(EventRows):
         cells = self.timed(group, TRANSFER)
         cells.put_constant("transfer_kind", kind)
         if kind == "memcpy":
-            names = cells.columns["name"].dictionary_encode()
-            directions = pa.array(
-                [direction(name or "") for name in names.dictionary.to_pylist()], pa.string()
-            )
-            cells.put("direction_kind", directions.take(names.indices))
+            cells.put("direction_kind", _directions(cells.columns["name"]))
         cells.put_args(_TRANSFER_ARGS)
         self._note_devices(cells)
         return "transfer", cells.batch()
@@ -326,13 +352,14 @@ class _TorchRows(EventRows):
                 )
                 self.device_ranks.update(zip(devices, processes, ranks, strict=True))
 
-    def _steps(self, group: EventGroup, slices: pa.RecordBatch) -> Iterator[Batch]:
+    def _steps(self, slices: pa.RecordBatch) -> Iterator[Batch]:
         marked = pc.indices_nonzero(pc.starts_with(slices["name"], "ProfilerStep#"))
-        kind = "device" if group.category == "gpu_user_annotation" else "host"
         rows = [
-            {key: row[key] for key in _STEP_COLUMNS} | {"step_index": int(m[1]), "step_kind": kind}
+            {key: row[key] for key in _STEP_COLUMNS}
+            | {"step_index": int(m[1]), "step_kind": _step_kind(row["category_name"])}
             for row in slices.take(marked).to_pylist()
-            if (m := _STEP_NAME.fullmatch(row["name"].strip()))
+            if row["category_name"] in _STEP_CATEGORIES
+            and (m := _STEP_NAME.fullmatch(row["name"].strip()))
         ]
         if rows:
             yield "step", batch_of_rows(STEP, rows)
@@ -348,6 +375,76 @@ class _TorchRows(EventRows):
                 yield "memory_event", cells.batch()
             else:
                 yield self.slice(part, "instant")
+
+    def scanned(self, block: ScannedBlock) -> Iterator[Batch]:
+        """Yield the rows of plain events."""
+        for name, rows in block.tables.items():
+            table = TABLES[name]
+            if name == "transfer":
+                _complete_transfers(rows)
+            else:
+                rows.put_by_route(_BY_ROUTE[name])
+            if name == "kernel":
+                rows.columns["launch_count"] = pa.repeat(pa.scalar(1, INT), len(rows))
+            if name in ("kernel", "transfer"):
+                self._note_scanned(rows)
+            made = batch(table, rows.columns, len(rows))
+            yield name, made
+            if name == "slice":
+                yield from self._steps(made)
+
+    def _note_scanned(self, rows: ScannedRows) -> None:
+        """Note the devices of plain events, and the ranks that these give."""
+        columns = rows.columns
+        if "device_id" not in columns:
+            return
+        ids = pc.unique(columns["device_id"]).to_pylist()
+        self.device_ids.update(i for i in ids if i is not None)
+        if "args_json" not in columns:
+            return
+        told = pc.indices_nonzero(pc.match_substring(columns["args_json"], '"rank":'))
+        unknown = pa.nulls(len(rows))
+        wanted = ("device_id", "process_id", "args_json")
+        given = (columns.get(name, unknown).take(told).to_pylist() for name in wanted)
+        for device, process, arguments in zip(*given, strict=True):
+            rank = msgspec.json.decode(arguments, type=dict[str, msgspec.Raw]).get("rank")
+            self.device_ranks.add((device, process, integer(plain_values([rank])[0])))
+
+
+def _step_kind(category: str) -> str:
+    return "device" if category == "gpu_user_annotation" else "host"
+
+
+def _directions(names: pa.Array) -> pa.Array:
+    """Return where the copies with these names go."""
+    known = names.dictionary_encode()
+    directions = [direction(name or "") for name in known.dictionary.to_pylist()]
+    return pa.array(directions, pa.string()).take(known.indices)
+
+
+def _complete_transfers(rows: ScannedRows) -> None:
+    rows.put_by_route(_BY_ROUTE["transfer"])
+    is_copy = pc.equal(rows.columns["transfer_kind"], "memcpy")
+    names = pc.if_else(is_copy, rows.columns["name"], None)
+    rows.columns["direction_kind"] = pc.if_else(is_copy, _directions(names), None)
+
+
+def _kind_of_slice(route: Route) -> str:
+    return "instant" if route.phase == "i" else _SLICE_KINDS[route.category]
+
+
+#: What the route of a plain event says of its row: by table and column, a text for each route.
+_BY_ROUTE: dict[str, dict[str, Callable[[Route], str | None]]] = {
+    "slice": {"slice_kind": _kind_of_slice, "category_name": lambda route: route.category},
+    "kernel": {},
+    "transfer": {"transfer_kind": lambda route: _TRANSFER[route.category]},
+    "flow": {
+        "category_name": lambda route: route.category,
+        "flow_kind": lambda route: _FLOW_KINDS[route.category],
+        "phase_kind": lambda route: FLOW_PHASES[route.phase],
+    },
+    "memory_event": {},
+}
 
 
 # Ascend's rows have no category. Task types: CANN, `TaskType` of its runtime and profiler, which
@@ -467,7 +564,7 @@ class TorchProfilerParser:
         """Yield the rows of one part (None: of the whole trace)."""
         decoder = EventDecoder(_TYPED_KEYS, _LAYOUTS)
         with source.open() as stream:
-            reader = TraceReader(stream, decoder, report)
+            reader = TraceReader(stream, decoder, report, scanner_of(_PLAN))
             if part is None:
                 groups = reader.read()
             elif part[0] == "range":

@@ -46,7 +46,9 @@ NOT_IMPORTED = frozenset(
 NOT_CALLED = frozenset(("eval", "exec", "compile", "__import__", "system", "popen"))
 #: Where a rule is not held, and why that is safe.
 EXCEPTED = {
-    ("tracekit/conformance.py", "pickle"): "tests of parsers: our own bytes, as between processes"
+    ("tracekit/conformance.py", "pickle"): "tests of parsers: our own bytes, as between processes",
+    ("tracekit/compiled/__init__.py", "ctypes"): "our own library, from our own package",
+    ("tracekit/reading/chrome/scanner.py", "ctypes"): "calls it",
 }
 #: The only place that starts a program: xprof, by the interpreter that runs us.
 STARTS_PROGRAMS = {"parsers/tensorflow_profiler/xprof/ask.py"}

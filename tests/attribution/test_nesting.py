@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracekit.attribution.columns import Ints
+from tracekit.attribution import nesting
+from tracekit.attribution.columns import LATEST, Ints
 from tracekit.attribution.launches import LaunchRows, found_by
 from tracekit.attribution.lookup import latest_before
 from tracekit.attribution.nesting import holders, nested
+from tracekit.compiled import library
 
 SMALL = st.integers(0, 12)
 #: Track, start, duration, whether it is a point.
@@ -120,3 +123,26 @@ def test_what_an_id_leads_to(
         before = [pair for pair in same if pair[0] <= time]
         expected = max(before)[1] if before else min(same)[1] if same else -1
         assert place == (-1 if mixed else expected)
+
+
+EXTREMES = (-(2**63) + 1, -5, 0, 1, 7, 8, 2**62, LATEST - 1, LATEST)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from(EXTREMES), st.sampled_from(EXTREMES)),
+        max_size=40,
+    )
+)
+def test_compiled_nesting_is_that_of_python(rows: list[tuple[int, int, int]]) -> None:
+    if library() is None:
+        pytest.skip("no C compiler here")
+    ordered = sorted((track, start, max(start, till)) for track, start, till in rows)
+    columns = np.array(ordered, np.int64).reshape(-1, 3).T
+    tracks, starts, till = columns[0].astype(np.int32), columns[1], columns[2]
+    for fast, slow in zip(
+        nesting._stacked_in_c(tracks, starts, till),
+        nesting._stacked(tracks, starts, till),
+        strict=True,
+    ):
+        assert fast.tolist() == slow.tolist()

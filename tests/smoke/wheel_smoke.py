@@ -19,7 +19,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURE = ROOT / "fixtures" / "torch_profiler" / "gpu-handmade" / "trace.json.gz"
 SHIPPED = (".py", ".sql", ".toml")
-NOT_SOURCE = (".git", ".venv", "build", "dist", "*.egg-info", ".*_cache", "__pycache__")
+LIBRARY = {"win32": "_tracekit.dll", "darwin": "_tracekit.dylib"}.get(sys.platform, "_tracekit.so")
+NOT_SOURCE = (
+    *(".git", ".venv", "build", "dist", "*.egg-info", ".*_cache", "__pycache__"),
+    "_tracekit.*",
+)
 
 
 def run(*command: str | Path, cwd: Path, code: int = 0) -> str:
@@ -59,6 +63,8 @@ def built(work: Path) -> tuple[Path, Path]:
 def wanted_in_wheel() -> set[str]:
     """The files of the checkout that must be in the wheel, by their names there."""
     names = {"tracekit/py.typed"}
+    if any(map(shutil.which, ("cc", "gcc", "clang"))):
+        names.add(f"tracekit/compiled/{LIBRARY}")
     for top, prefix in (("tracekit", ""), ("parsers", "tracekit/"), ("queries", "tracekit/")):
         for folder, _, files in os.walk(ROOT / top):  # does not follow the links
             inside = prefix + Path(folder).relative_to(ROOT).as_posix()
@@ -81,7 +87,8 @@ def check_sdist(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     fixture = FIXTURE.relative_to(ROOT).as_posix()
-    for name in ("conftest.py", "Makefile", "LICENSE", "tests/test_packaging.py", fixture):
+    source = "tracekit/compiled/tracekit.c"
+    for name in ("conftest.py", "Makefile", "LICENSE", "tests/test_packaging.py", fixture, source):
         check(name in names, f"the sdist lacks {name}")
     doubled = [name for name in names if name.startswith(("tracekit/parsers", "tracekit/queries"))]
     check(not doubled, f"the sdist has the links' content twice: {doubled}")
@@ -122,6 +129,8 @@ def check_use(commands: Path, away: Path) -> None:
 
     shutil.copy(FIXTURE, away / "trace.json.gz")
     check("ingest" in tracekit("--help"), "--help does not name ingest")
+    if any(map(shutil.which, ("cc", "gcc", "clang"))):
+        check("compiled library" in tracekit("--version"), "the compiled library does not load")
     run(commands / "tracekit", "no-such-command", cwd=away, code=2)
     check("torch" in tracekit("formats"), "formats does not name torch")
     check("kernel" in tracekit("queries"), "queries names none about kernels")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.attribution.columns import LATEST, Codes, Flags, Ints, ends
+from tracekit.compiled import library
 
 _CHUNK = 1 << 16
 
@@ -37,7 +38,8 @@ def nested(tracks: Codes, starts: Ints, durations: Ints, ids: Ints, is_point: Fl
     order = np.lexsort((ids, is_point, -durations, starts, tracks))
     till = np.maximum(ends(starts, durations), np.minimum(starts, LATEST - 1) + 1)
     till = np.where(is_point, starts, till)
-    parent, after = _stacked(tracks[order], starts[order], till[order])
+    stacked = _stacked_in_c if library() else _stacked
+    parent, after = stacked(tracks[order], starts[order], till[order])
     return Nest(order, parent, after)
 
 
@@ -72,6 +74,19 @@ def _stacked(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:
         parents[first : first + len(found)] = found
         after[closed] = closed_at
     return parents, after
+
+
+def _stacked_in_c(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:
+    """The same, compiled."""
+    compiled = library()
+    assert compiled is not None
+    given = [np.ascontiguousarray(tracks, np.int32)]
+    given += [np.ascontiguousarray(column, np.int64) for column in (starts, till)]
+    made = [np.empty(len(starts), np.int32) for _ in range(2)]
+    addresses = (column.ctypes.data for column in (*given, *made))
+    if not compiled.tracekit_nest(len(starts), *addresses):
+        raise MemoryError
+    return made[0], made[1]
 
 
 def _chunks(*columns: Codes | Ints) -> Iterator[tuple[int, Iterator[tuple[int, ...]]]]:

@@ -7,15 +7,17 @@ import traceback
 from collections.abc import Sequence
 from copy import copy
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
 from typer.models import CommandInfo
 
+from tracekit._version import __version__
 from tracekit.cli import ask, chart, check, compare, files, joins, roofline, summary
 from tracekit.cli.opening import tell_damages
-from tracekit.cli.output import say
+from tracekit.cli.output import put_out, say
+from tracekit.compiled import library
 from tracekit.errors import QueryError, TracekitError
 
 app = typer.Typer(
@@ -26,6 +28,37 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        put_out(f"tracekit {__version__} ({_how_traces_are_read()})\n".encode())
+        raise typer.Exit
+
+
+def _how_traces_are_read() -> str:
+    if library() is not None:
+        return "traces are read by the compiled library"
+    return (
+        "traces are read by Python alone, several times slower: install a C compiler, then tracekit"
+    )
+
+
+@app.callback()
+def _all(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version, and whether the compiled library is used.",
+            is_eager=True,
+            callback=_show_version,
+        ),
+    ] = False,
+) -> None:
+    """Store profiler traces as Parquet and query them with SQL."""
+
+
 for _add in (
     *(files.ingest, files.remove, files.formats, files.devices),
     *(ask.runs, ask.issues, ask.kernels, ask.queries, ask.query, ask.sql),
@@ -77,6 +110,7 @@ def _command(name: str) -> Any:
     For any other word, such as ``--help``, build all.
     """
     alone = copy(app)
+    alone.registered_callback = None
     alone.registered_commands = [c for c in app.registered_commands if _name_of(c) == name]
     return typer.main.get_group(alone) if alone.registered_commands else _all_commands()
 

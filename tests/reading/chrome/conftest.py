@@ -15,11 +15,11 @@ import pytest
 from tracekit.parser import Report
 from tracekit.reading.chrome import reader as reader_module
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
-from tracekit.reading.chrome.reader import TraceReader
+from tracekit.reading.chrome.reader import Events, TraceReader
 from tracekit.source import ContentStream
 
 Event = dict[str, Any]
-Make = Callable[[TraceReader], Iterator[EventGroup]]
+Make = Callable[[TraceReader], Iterator[Events]]
 
 TYPED = ("device", "stream", "correlation", "grid")
 LAYOUTS = {"kernel": ("device", "stream"), "cpu_op": ("External id",)}
@@ -45,9 +45,9 @@ class Reading:
         return [issue.code for issue in self.report.issues.values()]
 
 
-def flat(groups: Iterable[EventGroup]) -> list[tuple[int, Event]]:
+def flat(groups: Iterable[Events]) -> list[tuple[int, Event]]:
     """The events of groups with their places, in file order."""
-    found = [pair for group in groups for pair in _events_of(group)]
+    found = [pair for group in groups for pair in _events_of(cast("EventGroup", group))]
     return sorted(found, key=lambda pair: pair[0])
 
 

@@ -86,14 +86,29 @@ def component(key: str, axis: int) -> Arg:
     return Arg((key,), pick, axis=axis)
 
 
-def scaled(by: float = 1, *, over: float = 1) -> Callable[[Any], Any]:
+@dataclass(frozen=True, slots=True)
+class Scaling:
     """A number times `by` and divided by `over`, to come to the base unit: 35 % are 0.35."""
 
-    def scale(value: Any) -> float | None:
-        number = real(value)
-        return None if number is None else real(number * by / over)
+    by: float = 1.0
+    over: float = 1.0
 
-    return scale
+    def __call__(self, value: Any) -> float | None:
+        """The number in the base unit; None if it is none."""
+        number = real(value)
+        return None if number is None else real(number * self.by / self.over)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The text that an integer stands for; the integers follow one another."""
+
+    texts: Mapping[int, str]
+
+    def __call__(self, value: Any) -> str | None:
+        """The text of a value; None if it has none."""
+        number = integer(value)
+        return None if number is None else self.texts.get(number)
 
 
 #: Keys of an event that every table has a column for, or the choice of the table says.
@@ -261,7 +276,7 @@ class Cells:
             rest[key if key not in rest else f"event.{key}"] = values
         kept = [
             (msgspec.json.encode(key) + b":", values)
-            for key, values in rest.items()
+            for key, values in sorted(rest.items())  # whatever was met first in the file
             if values.count(None) < len(values)
         ]
         if not kept:

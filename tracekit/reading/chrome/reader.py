@@ -10,7 +10,7 @@ together with the next block. Damaged events are repaired or omitted one at a ti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -29,7 +29,10 @@ from tracekit.reading.chrome.salvage import (
     closes_events,
     salvage,
 )
+from tracekit.reading.chrome.scanner import ScannedBlock, Scanner
 from tracekit.source import ContentStream
+
+Events = EventGroup | ScannedBlock
 
 BLOCK_BYTES = 2 << 20
 _MOST_BLOCK_BYTES = 256 << 20
@@ -48,14 +51,24 @@ _SALVAGE_ADVICE = "the rows before and after are complete; --strict rejects such
 class TraceReader:
     """Reads the events of one Chrome trace; `top_level` holds its other keys as JSON text."""
 
-    def __init__(self, stream: ContentStream, decoder: EventDecoder, report: Report) -> None:
-        """Read from the start of `stream`; events and issues are counted in `report`."""
+    def __init__(
+        self,
+        stream: ContentStream,
+        decoder: EventDecoder,
+        report: Report,
+        scanner: Scanner | None = None,
+    ) -> None:
+        """Read from the start of `stream`; events and issues are counted in `report`.
+
+        With a `scanner`, plain events come as a `ScannedBlock`.
+        """
         self.top_level: dict[str, bytes] = {}
         self.is_list_root = False
         self.is_closed = False
         self._is_list = False
         self._stream = stream
         self._decoder = decoder
+        self._scanner = scanner
         self._report = report
         self._buffer = b""
         self._start = 0  # what of the buffer has been dealt with
@@ -65,7 +78,7 @@ class TraceReader:
 
     # -- whole, or in parts -------------------------------------------------------------------
 
-    def read(self) -> Iterator[EventGroup]:
+    def read(self) -> Iterator[Events]:
         """Every event of the content, in file order block by block."""
         traces = 0
         while self._skip_space() or not traces:
@@ -79,7 +92,7 @@ class TraceReader:
         if self._stream.damage:
             self._tell_cut(self._offset, self._stream.damage)
 
-    def read_range(self, first: int, last: int | None) -> Iterator[EventGroup]:
+    def read_range(self, first: int, last: int | None) -> Iterator[Events]:
         """The events of blocks `first` to `last` (not included; None: to the end).
 
         Raises PartMismatch if the blocks do not stand on their own.
@@ -102,7 +115,7 @@ class TraceReader:
     def _begins_with_list(self) -> bool:
         return self._stream.read(4096).removeprefix(_BOM).lstrip()[:1] == b"["
 
-    def read_share(self, index: int, count: int) -> Iterator[EventGroup]:
+    def read_share(self, index: int, count: int) -> Iterator[Events]:
         """The events of every `count`-th block, from block `index` on; see `read_range`."""
         self._must_open_array()
         number, is_last = 0, False
@@ -119,7 +132,7 @@ class TraceReader:
         if not self._open_array(is_first=True) or self._report.issues:
             raise PartMismatch  # damage in the head is reported once, by whoever reads it all
 
-    def _decode_alone(self, block: memoryview, start: int, is_last: bool) -> list[EventGroup]:
+    def _decode_alone(self, block: memoryview, start: int, is_last: bool) -> list[Events]:
         """The events of a block that nobody may carry over into the next."""
         if is_last:
             groups, stop, position = self._block(block, start, is_last=True)
@@ -315,7 +328,7 @@ class TraceReader:
 
     # -- the events ---------------------------------------------------------------------------
 
-    def _events(self) -> Iterator[EventGroup]:
+    def _events(self) -> Iterator[Events]:
         while True:
             block, start, is_last = self._next_block()
             groups, stop, position = self._block(block, start, is_last=is_last)
@@ -350,8 +363,10 @@ class TraceReader:
 
     def _block(
         self, view: memoryview, start: int, *, is_last: bool
-    ) -> tuple[list[EventGroup], Stop, int]:
+    ) -> tuple[list[Events], Stop, int]:
         """The events of a block, why they end, and where."""
+        if scanned := self._scanned(view, start, is_last=is_last):
+            return scanned
         text = b"".join((b"[", view, b"" if is_last else b"]"))
         try:
             return self._sound(text, start, is_last=is_last)
@@ -369,21 +384,35 @@ class TraceReader:
         )
         return self._salvaged(found, start), found.stop, found.position
 
-    def _sound(
-        self, text: bytes, start: int, *, is_last: bool
-    ) -> tuple[list[EventGroup], Stop, int]:
+    def _scanned(
+        self, view: memoryview, start: int, *, is_last: bool
+    ) -> tuple[list[Events], Stop, int] | None:
+        """The same by the scanner; None if there is none, or it does not see to the end."""
+        found = None if self._scanner is None else self._scanner.scan(view, start, self._decoder)
+        if found is None or (is_last and found.closed_at is None):
+            return None
+        if found.closed_at is None:
+            return self._counted([found.plain, *found.odd]), Stop.ALL_READ, len(view)
+        is_all = is_last and not bytes(view[found.closed_at + 1 :]).strip()
+        if not is_all and not closes_events(
+            bytes(view), found.closed_at, is_list_root=self._is_list, is_last=is_last
+        ):
+            return None
+        return self._counted([found.plain, *found.odd]), Stop.CLOSED, found.closed_at
+
+    def _sound(self, text: bytes, start: int, *, is_last: bool) -> tuple[list[Events], Stop, int]:
         groups = self._counted(self._decoder.decode(text, start))
         if is_last:
             return groups, Stop.CLOSED, len(text.rstrip()) - 2
         return groups, Stop.ALL_READ, len(text) - 2
 
-    def _counted(self, groups: list[EventGroup]) -> list[EventGroup]:
+    def _counted(self, groups: Sequence[Events]) -> list[Events]:
         self._report.event_count += sum(map(len, groups))
-        return groups
+        return list(groups)
 
     # -- damage -------------------------------------------------------------------------------
 
-    def _salvaged(self, found: Salvaged, start: int) -> list[EventGroup]:
+    def _salvaged(self, found: Salvaged, start: int) -> list[Events]:
         for place in found.mended:
             self._tell_repaired("repaired_event", start + place, "events or their commas")
         for place, count in found.lost:

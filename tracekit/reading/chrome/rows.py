@@ -17,15 +17,16 @@ from tracekit.parser import Batch, PartMismatch, Report
 from tracekit.reading import decimals
 from tracekit.reading.chrome.columns import Arg, Cells, arg, real, text
 from tracekit.reading.chrome.events import EventGroup
+from tracekit.reading.chrome.scanner import ScannedBlock
 from tracekit.reading.issues import tell_negative_duration, tell_no_time
 from tracekit.schema import COUNTER, FLOW, INT, SLICE, TRACK_LABEL, Table, batch_of_rows
 from tracekit.source import Source
 
 # Slices that are open at once: no stack comes near, and a file of begins alone would fill memory.
 _MOST_OPEN = 1 << 17
-_FLOW_PHASES = {"s": "start", "t": "step", "f": "end"}
+FLOW_PHASES = {"s": "start", "t": "step", "f": "end"}
 _INSTANT_PHASES = frozenset(("i", "I", "R"))
-_TIMED_PHASES = frozenset(("X", "B", "E", "C")) | _INSTANT_PHASES | frozenset(_FLOW_PHASES)
+_TIMED_PHASES = frozenset(("X", "B", "E", "C")) | _INSTANT_PHASES | frozenset(FLOW_PHASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,18 @@ class EventRows:
     brackets: list[_Bracket] = field(default_factory=list)
     open_slices: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
-    def batches(self, groups: Iterator[EventGroup]) -> Iterator[Batch]:
+    def batches(self, groups: Iterator[EventGroup | ScannedBlock]) -> Iterator[Batch]:
         """The rows of all groups."""
         for group in groups:
             if group.block_offset != self.block:
                 yield from self._joined_brackets()
                 self.block = group.block_offset
-            self._note_time(group)
-            yield from self._rows(group)
+            if isinstance(group, ScannedBlock):
+                self._note_first(group.first_ns())
+                yield from self.scanned(group)
+            else:
+                self._note_time(group)
+                yield from self._rows(group)
         yield from self._joined_brackets()
         yield from self._never_closed()
 
@@ -76,14 +81,21 @@ class EventRows:
         if group.start_ns.null_count:
             tell_no_time(self.report, group.start_ns.null_count)
         if group.start_ns.null_count < len(group):
-            first = pc.min(group.start_ns).as_py()
-            self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
+            self._note_first(pc.min(group.start_ns).as_py())
+
+    def _note_first(self, first_ns: int | None) -> None:
+        known = [time for time in (self.first_ns, first_ns) if time is not None]
+        self.first_ns = min(known, default=None)
+
+    def scanned(self, block: ScannedBlock) -> Iterator[Batch]:
+        """The rows of plain events; for a parser that has a plan for the scanner."""
+        raise NotImplementedError
 
     def _rows(self, group: EventGroup) -> Iterator[Batch]:
         phase = group.phase
         if phase == "X":
             yield from self.interval(group)
-        elif phase in _FLOW_PHASES:
+        elif phase in FLOW_PHASES:
             yield self._flow(group)
         elif phase in _INSTANT_PHASES:
             yield from self.instants(group)
@@ -253,7 +265,7 @@ class EventRows:
         if group.category is not None:
             cells.put_constant("category_name", group.category)
         cells.put_constant("flow_kind", self.flow_kinds.get(group.category or "", "other"))
-        cells.put_constant("phase_kind", _FLOW_PHASES[group.phase or ""])
+        cells.put_constant("phase_kind", FLOW_PHASES[group.phase or ""])
         cells.put_own("flow_id", "id")
         return "flow", cells.batch()
 

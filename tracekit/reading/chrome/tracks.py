@@ -59,4 +59,6 @@ def first_look(source: Source, typed: Collection[str]) -> Iterator[EventGroup]:
     `typed` are the argument names to hand out as Python values.
     """
     with source.open() as stream:
-        yield from TraceReader(stream, EventDecoder(typed, {}), Report()).read()
+        for group in TraceReader(stream, EventDecoder(typed, {}), Report()).read():
+            assert isinstance(group, EventGroup), "there is no scanner"
+            yield group

@@ -1,0 +1,420 @@
+"""The compiled scanner gives the rows that Python gives, whatever the trace."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from build_backend import compiling
+from tracekit import compiled
+from tracekit.errors import FormatError
+from tracekit.parser import Report
+from tracekit.parsers import torch_profiler
+from tracekit.parsers.torch_profiler import TorchProfilerParser
+from tracekit.reading.chrome import scanner as scanner_module
+from tracekit.reading.chrome.events import EventDecoder
+from tracekit.reading.chrome.scanner import Scan
+from tracekit.source import Source
+
+ROOT = Path(__file__).resolve().parents[3]
+CORPUS = ROOT.parent / "shared" / "corpus"
+FIXTURES = ROOT / "fixtures"
+TRACES = sorted(
+    path
+    for folder in (
+        CORPUS / "torch",
+        CORPUS / "h100",
+        FIXTURES / "torch_profiler",
+        FIXTURES / "h100",
+    )
+    for path in folder.rglob("*.json*")
+    if path.name.endswith((".json", ".json.gz"))
+)
+
+Known = tuple[dict[str, pa.Table], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def library() -> Any:
+    found = compiled.library()
+    assert found is not None or not compiling.has_compiler(), "run build_backend/compiling.py"
+    if found is None:
+        pytest.skip("no C compiler here")
+    return found
+
+
+def read(path: Path) -> Known | str:
+    """The rows by table, in order, and all that the report says; or why it is refused."""
+    report, found = Report(), dict[str, list[pa.RecordBatch]]()
+    try:
+        for name, batch in TorchProfilerParser().parse(Source.at(path), report):
+            found.setdefault(name, []).append(batch)
+    except FormatError as error:
+        return str(error)
+    tables = {name: pa.Table.from_batches(batches) for name, batches in found.items()}
+    for name, table in tables.items():
+        key = "event_id" if "event_id" in table.column_names else table.column_names[0]
+        tables[name] = table.sort_by(key).combine_chunks()
+    says = {"events": report.event_count, "facts": report.facts, "issues": report.issues}
+    return tables, says
+
+
+def read_both(path: Path) -> tuple[Known | str, Known | str]:
+    """What the scanner and what Python make of a trace."""
+    with pytest.MonkeyPatch.context() as patch:
+        fast = read(path)
+        patch.setattr(torch_profiler, "scanner_of", lambda _: None)
+        return fast, read(path)
+
+
+@pytest.mark.parametrize("path", TRACES, ids=lambda path: path.relative_to(path.parents[2]))
+def test_every_trace_is_what_python_makes_of_it(path: Path, library: Any) -> None:
+    fast, slow = read_both(path)
+    assert fast == slow
+
+
+# -- one event ------------------------------------------------------------------------------------
+
+EVENT = {
+    "ph": "X",
+    "cat": "kernel",
+    "name": "gemm",
+    "pid": 0,
+    "tid": 7,
+    "ts": 1.5,
+    "dur": 2.25,
+    "args": {"device": 0, "stream": 7, "correlation": 5, "grid": [1, 2, 3], "queued": 0},
+}
+
+
+def text_of(event: object = None, **changes: Any) -> str:
+    """The event above with changes, as a profiler writes it; None removes a key."""
+    changed = {**(EVENT if event is None else event), **changes}  # type: ignore[dict-item]
+    return json.dumps({key: value for key, value in changed.items() if value is not None})
+
+
+def scanned(text: bytes) -> Scan | None:
+    found = scanner_module.scanner_of(torch_profiler._PLAN)
+    assert found is not None
+    decoder = EventDecoder(torch_profiler._TYPED_KEYS, torch_profiler._LAYOUTS)
+    return found.scan(memoryview(text), 100, decoder)
+
+
+PLAIN = [
+    text_of(),
+    text_of(ts=0, dur=0),
+    text_of(ts=1712195495519689.047),
+    text_of(ts=-3.0005),
+    text_of(pid="0", tid="stream 7"),
+    text_of(pid="Spans", tid="PyTorch Profiler"),
+    text_of(name='quote " back \\ slash \n \t é 漢 😀'),
+    text_of(name="\U0001f600 \u00e9 \ud7ff \ue000"),
+    text_of(args={"x": "\U0001f600"}),
+    text_of(name=""),
+    text_of(args=None),
+    text_of(args={}),
+    text_of(args={"stream": -1, "device": None}),
+    text_of(args={"stream": 4294967295, "registers per thread": 32, "warps per SM": 0.5}),
+    text_of(args={"est. achieved occupancy %": 35, "blocks per SM": 12.345678901234567}),
+    text_of(args={"z": 1, "a": {"b": [1, {"c": "}"}]}, "aa": "x", "b": None}),
+    text_of(args={"Input Dims": [1, 2], "Collective name": "allreduce", "cbid": 5}),
+    text_of(cat="cpu_op", args={"Input Dims": [[8, 64], []], "Input type": ["float", ""]}),
+    text_of(cat="python_function", args={"Call stack": "a.py(1): f"}),
+    text_of(cat="gpu_memcpy", name="Memcpy HtoD (Pageable -> Device)", args={"bytes": 4096}),
+    text_of(cat="gpu_memset", name="Memset (Device)", args={"memory bandwidth (GB/s)": 1.5}),
+    text_of(cat="user_annotation", name="ProfilerStep#12", args={"External id": 5}),
+    text_of(cat="user_annotation", args={"grid": "a", "queued": 5}).replace(
+        "}}", ',"block":[1,2]}}'
+    ),
+    text_of(ph="s", cat="ac2g", id=5, dur=None, args=None),
+    text_of(ph="f", cat="ac2g", id=5, dur=None, bp="e", args=None),
+    text_of(ph="i", cat="cpu_instant_event", dur=None, s="t", args={}),
+    text_of(ph="i", cat="cpu_instant_event", dur=None, name="[memory]", args={"Device Type": 1}),
+    ' {\n"ph" :\t"X" , "cat":"kernel","name":"k","pid":0,"tid":7,"ts":1 ,"dur":2\r\n}',
+]
+ODD = [
+    "{}",
+    text_of(ph="X", cat="unknown to us"),
+    text_of(ph="M", cat=None, name="process_name"),
+    text_of(cat=None),
+    text_of(name=None),
+    text_of(name=5),
+    text_of(ts=None),
+    text_of(ts="1.5"),
+    text_of(ts=True),
+    text_of(ts=1e300),
+    text_of(dur=-1),
+    text_of(dur=None),
+    text_of(pid=1.0),
+    text_of(pid="007"),
+    text_of(tid="7x"),
+    text_of(tid=[7]),
+    text_of(id=5),
+    text_of(s="t"),
+    text_of(args=5),
+    text_of(args=[]),
+    text_of(args={"stream": 7, "Stream Id": 8}),
+    text_of(args={"stream": -1, "Stream Id": 8}),
+    text_of(args={"grid": [1, 2]}),
+    text_of(args={"grid": [1, 2, 3.5]}),
+    text_of(args={"device": "0"}),
+    text_of(args={"device": 2**63}),
+    text_of(args={"device": 0.0}),
+    text_of(args={"device": True}),
+    text_of(args={"warps per SM": "1e400"}),
+    text_of(cat="cpu_op", args={"Input Dims": True}),
+    text_of(args={"key with é and \\": 1}),
+    text_of(ph="i", cat="cpu_instant_event", dur=None, name="[memory]", args={"Device Type": 99}),
+    text_of(ph="i", cat="cpu_instant_event", dur=None).replace("gemm", "\\u005bmemory]"),
+    text_of().replace('"ts": 1.5', '"ts": 15e-1'),
+    text_of().replace('"ts": 1.5', '"ts": 1, "ts": 2'),
+    text_of().replace('"queued": 0', '"queued": 0, "queued": null'),
+    text_of().replace('"queued": 0', '"x": 0, "x": 1'),
+    text_of(args={str(i): i for i in range(40)}),
+    text_of(cat="cpu_op", args={"grid": [1.50, 2], "block": True}),
+    text_of(ph="s", cat="ac2g", id="0x5", dur=None),
+]
+REFUSED = [
+    text_of()[:-1],
+    text_of().replace(":", "", 1),
+    text_of().replace('"gemm"', '"gemm'),
+    text_of().replace('"gemm"', '"\\x"'),
+    text_of().replace('"gemm"', '"a\x01b"'),
+    text_of().replace('"gemm"', '"\\ud800"'),  # no text
+    text_of(args={"x": "fl"}).replace("fl", "\\udc00"),
+    text_of(args={"x": "fl"}).replace("fl", "\\ud800\\ud800"),
+    text_of(args={"deep": json.loads("[" * 70 + "]" * 70)}),
+    text_of().replace('"ts": 1.5', '"ts": 01.5'),
+    text_of().replace('"ts": 1.5', '"ts": 1.'),
+    text_of() + "\0",
+    text_of() + ",",
+    text_of() + "}",
+    "[" + text_of() + "]",
+    "5",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_plain_events_are_scanned(text: str, library: Any) -> None:
+    found = scanned(text.encode())
+    assert found is not None
+    assert (len(found.plain), found.odd, found.closed_at) == (1, [], None)
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_events_are_left_to_python(text: str, library: Any) -> None:
+    found = scanned(text.encode())
+    assert found is not None
+    assert (len(found.plain), [group.ids.tolist() for group in found.odd]) == (0, [[100]])
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_not_sound_is_refused_as_a_whole(text: str, library: Any) -> None:
+    assert scanned(f"{text_of()}, {text}".encode()) is None
+    assert scanned(text.encode() + b"\xff") is None
+
+
+def test_the_end_of_the_list_is_told(library: Any) -> None:
+    found = scanned(f"{text_of()} , {text_of(cat='odd')}\n ] , more".encode())
+    assert found is not None
+    assert (len(found.plain), sum(map(len, found.odd))) == (1, 1)
+    assert found.closed_at == len(f"{text_of()} , {text_of(cat='odd')}\n ")
+
+
+@pytest.mark.parametrize("texts", [PLAIN, ODD, [*PLAIN, *ODD] * 3], ids=["plain", "odd", "both"])
+def test_rows_of_such_events_are_those_of_python(
+    texts: list[str], tmp_path: Path, library: Any
+) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(f'{{"schemaVersion": 1, "traceEvents": [{", ".join(texts)}]}}')
+    fast, slow = read_both(path)
+    assert fast == slow
+    assert not isinstance(fast, str)
+
+
+# -- damage ---------------------------------------------------------------------------------------
+
+PIECES = [
+    *(b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"\x00", b"\xff", b"\n", b"null", b"-0"),
+    *(b'"dur":1,', b'"args":{},', b"\\u0000", b"\\ud800", b"1e5", b"{}", b"},{", b'"ph":"B",'),
+]
+
+
+def damaged(content: bytes, rng: random.Random) -> bytes:
+    """A content changed in one to four places: cut, flipped, overwritten, repeated."""
+    for _ in range(rng.randint(1, 4)):
+        place = rng.randrange(len(content) + 1)
+        upto = min(len(content), place + rng.choice((0, 1, 1, 3, 40)))
+        piece = rng.choice((b"", rng.choice(PIECES), content[place : place + 30]))
+        content = content[:place] + piece + content[upto:]
+    return content
+
+
+def seeds() -> list[bytes]:
+    """Small traces, as text."""
+    texts = ", ".join([*PLAIN, *ODD])
+    hand_made = [path.read_bytes() for path in FIXTURES.glob("torch_profiler/hand-made/*.json")]
+    return [f'{{"traceEvents": [{texts}]}}'.encode(), f"[{texts}]".encode(), *hand_made]
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_damaged_traces_give_what_python_gives(part: int, tmp_path: Path, library: Any) -> None:
+    rng, path, contents = random.Random(part), tmp_path / "trace.json", seeds()
+    for _ in range(40):
+        path.write_bytes(damaged(rng.choice(contents), rng))
+        fast, slow = read_both(path)
+        assert fast == slow, path.read_bytes()
+
+
+def test_blocks_end_anywhere(
+    gpu_trace: Path, tmp_path: Path, library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "trace.json"
+    path.write_bytes(gzip.decompress(gpu_trace.read_bytes()))
+    for size in (500, 3000, 70_000):
+        monkeypatch.setattr("tracekit.reading.chrome.reader.BLOCK_BYTES", size)
+        fast, slow = read_both(path)
+        assert fast == slow
+
+
+# -- without it ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forgets() -> Iterator[None]:
+    """The library is looked for anew, in this test and after it."""
+    compiled.library.cache_clear()
+    yield
+    compiled.library.cache_clear()
+
+
+@pytest.mark.parametrize("content", [None, b"no library"])
+def test_where_it_does_not_load_python_reads(
+    content: bytes | None, small_trace: Path, monkeypatch: pytest.MonkeyPatch, forgets: None
+) -> None:
+    expected = read(small_trace)
+    name = Path(compiled.__file__).with_name("_missing.so")
+    try:
+        if content is not None:
+            name.write_bytes(content)
+        monkeypatch.setattr(compiled, "NAME", name.name)
+        compiled.library.cache_clear()
+        assert compiled.library() is None
+        assert scanner_module.scanner_of(torch_profiler._PLAN) is None
+        assert read(small_trace) == expected
+    finally:
+        name.unlink(missing_ok=True)
+
+
+def test_without_a_compiler_there_is_no_library_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert not compiling.has_compiler()
+    assert compiling.compiled(ROOT, tmp_path) is None
+    assert "no C compiler: tracekit will read traces by Python alone" in capsys.readouterr().err
+
+
+# -- the memory it touches -------------------------------------------------------------------------
+
+_BEGIN = """
+import ctypes, random, sys
+sys.path.insert(0, {root!r})
+from tests.reading.chrome.test_scanner import damaged, seeds
+from tracekit.compiled import declared
+from tracekit.parsers import torch_profiler
+from tracekit.reading.chrome.events import EventDecoder
+from tracekit.reading.chrome.scanner import Scanner
+
+rng, contents = random.Random(1), [text[text.index(b"[") + 1 :] for text in seeds()]
+library = declared(ctypes.CDLL({library!r}))
+decoder = EventDecoder(torch_profiler._TYPED_KEYS, torch_profiler._LAYOUTS)
+"""
+_DAMAGE = """
+scanner = Scanner(library, torch_profiler._PLAN)
+sound = 0
+for _ in range(1500):
+    found = scanner.scan(memoryview(damaged(rng.choice(contents), rng)), 0, decoder)
+    sound += found is not None
+print(sound)
+"""
+#: One allocation fails, the first, the second and so on: the block is refused, and each after it.
+_LACK = """
+left = ctypes.c_long.in_dll(library, "allocations_left")
+text = memoryview(b",".join(contents[0][:-2] for _ in range(60)))
+refused = 0
+for number in range(10_000):
+    scanner, left.value = Scanner(library, torch_profiler._PLAN), number
+    first = scanner.scan(text, 0, decoder)
+    if left.value >= 0:
+        break
+    left.value = -1
+    assert first is None
+    assert scanner.scan(text, 0, decoder) is None
+    refused += 1
+left.value = -1
+assert first is not None
+print(refused)
+"""
+_FAILING = """
+#include <stdlib.h>
+__attribute__((visibility("default"))) long allocations_left = -1;
+static void *failing(void *memory, size_t size) {{
+    return allocations_left >= 0 && allocations_left-- == 0 ? NULL : realloc(memory, size);
+}}
+#define realloc failing
+#include "{source}"
+"""
+
+
+def sanitized(script: str, folder: Path) -> int:
+    """What `script` prints, with a library that stops at the first wrong access."""
+    compiler = next(compiling.compilers())
+    source, target = folder / "failing.c", folder / compiling.NAME
+    source.write_text(_FAILING.format(source=ROOT / compiling.SOURCE))
+    options = ("-std=c11", "-g", "-O1", "-shared", "-fPIC", "-fsanitize=address,undefined")
+    command = [*compiler, *options, "-fno-sanitize-recover=all", "-o", str(target), str(source)]
+    built = subprocess.run(command, check=False, capture_output=True, text=True)
+    runtime = subprocess.run(
+        [*compiler, "-print-file-name=libasan.so"], check=False, capture_output=True, text=True
+    ).stdout.strip()
+    if built.returncode or not Path(runtime).is_file():
+        pytest.skip("this compiler has no sanitizers")
+    environment = os.environ | {
+        "LD_PRELOAD": runtime,
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "PYTHONMALLOC": "malloc",  # so that the end of a text is the end of its allocation
+    }
+    whole = _BEGIN.format(root=str(ROOT), library=str(target)) + script
+    done = subprocess.run(
+        [sys.executable, "-c", whole],
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return int(done.stdout)
+
+
+def test_sanitizers_find_nothing(tmp_path: Path, library: Any) -> None:
+    """Addresses and undefined behavior; the text ends where its allocation does."""
+    assert sanitized(_DAMAGE, tmp_path) > 50, "most are refused, but not all"
+
+
+def test_no_lack_of_memory_harms(tmp_path: Path, library: Any) -> None:
+    assert sanitized(_LACK, tmp_path) > 50

@@ -1,0 +1,51 @@
+"""What is written in C (tracekit.c), where it was built: the rest has a way of its own without it.
+
+`build_backend/compiling.py` builds it when tracekit is installed. It has no Python API and is
+loaded by ctypes: one library serves every version of Python, and other threads run meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from pathlib import Path
+
+#: What the library is called, beside this file.
+NAME = {"win32": "_tracekit.dll", "darwin": "_tracekit.dylib"}.get(sys.platform, "_tracekit.so")
+
+_POINTER, _INT, _LONG = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The library; None where none was built, or it does not load."""
+    try:
+        found = ctypes.CDLL(str(Path(__file__).with_name(NAME)))
+    except OSError:
+        return None
+    return declared(found)
+
+
+def declared(found: ctypes.CDLL) -> ctypes.CDLL:
+    """`found`, whose functions have the types that tracekit.c gives them."""
+    found.tracekit_scanner.restype = _POINTER
+    for name in ("scan", "table", "key", "route", "free"):
+        getattr(found, f"tracekit_{name}").restype = _INT
+    for name in ("rows", "odd", "column"):
+        getattr(found, f"tracekit_{name}").restype = _LONG
+    text = ctypes.c_char_p
+    found.tracekit_scan.argtypes = [_POINTER, text, _LONG, _LONG, _POINTER, _POINTER]
+    found.tracekit_table.argtypes = [_POINTER, _INT, _POINTER, _POINTER]
+    found.tracekit_key.argtypes = [
+        *(_POINTER, _INT, text, _INT, _INT, _INT),
+        *(_LONG, _LONG, _POINTER, _INT),
+    ]
+    found.tracekit_route.argtypes = [_POINTER, _INT, text, _INT, _INT, _INT, _INT]
+    found.tracekit_rows.argtypes = [_POINTER, _INT]
+    found.tracekit_odd.argtypes = [_POINTER, _POINTER]
+    found.tracekit_column.argtypes = [_POINTER, _INT, _INT, _POINTER]
+    found.tracekit_free.argtypes = [_POINTER]
+    found.tracekit_nest.restype = _INT
+    found.tracekit_nest.argtypes = [_LONG, *(_POINTER,) * 5]
+    return found

@@ -1,0 +1,956 @@
+/* What tracekit does in C: scanning the events of a Chrome trace into columns, and nesting
+ * intervals.
+ *
+ * For a reader of Python: this file does what events.py and columns.py of tracekit/reading/chrome
+ * do, for the plain events that nearly all are. It knows no profiler: Python says which tables
+ * there are, which categories of events go into which (a route), and which argument fills which
+ * column (a key). An event that is not plain in every respect (a number with an exponent, a key
+ * that comes twice, an escape where few are) is not guessed at: it is handed back as "odd", by its
+ * place in the text, and Python reads it. A text that is no sound JSON is refused as a whole, and
+ * Python salvages what it can.
+ *
+ * How it is called: ctypes (tracekit/compiled/__init__.py). There is no Python API here, so one
+ * library serves every version of Python, and other threads run while it works.
+ *
+ * Memory: every allocation is checked. What fails sets `failed`: this block and all later ones are
+ * refused, as a column may be half made.
+ * Bounds: the text must be followed by PADDING zero bytes, as a look ahead is never longer. A zero
+ * byte ends every loop over the text, as JSON has none.
+ * Undo: the values of an event count only once `row_count` has grown past it (`commit`); what an
+ * odd event wrote before it was found odd is taken back (`take_back`).
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(_WIN32)
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+enum { PADDING = 64, MOST_DEPTH = 64, MOST_TABLES = 8, MOST_COLUMNS = 64, MOST_KEYS = 64 };
+enum { MOST_ROUTES = 128, MOST_NAME = 48, MOST_OTHERS = 32, MOST_NUMBER = 40, FIRST_ROWS = 1024 };
+
+enum { COLUMN_INTEGER = 0, COLUMN_TEXT = 1 };
+/* What a key's value must be, and what is kept of it; see `Kind` in scanner.py. */
+enum { KEY_INTEGER, KEY_NUMBER, KEY_JSON, KEY_TEXT, KEY_VECTOR, KEY_OTHER };
+/* The columns that the event itself fills, in the order in which Python names them. */
+enum {
+    IN_ID,
+    IN_ROUTE,
+    IN_TIME,
+    IN_DURATION,
+    IN_NAME,
+    IN_PROCESS,
+    IN_THREAD,
+    IN_TRACK,
+    IN_FLOW,
+    IN_REST,
+    ROLES
+};
+/* How a scan ends. */
+enum { ALL_READ = 0, CLOSED = 1, REFUSED = 2 };
+
+typedef struct {
+    int kind;
+    uint8_t *known;    /* a bit per row: whether it has a value; NULL until the column has one */
+    int64_t *integers; /* of COLUMN_INTEGER: a value per row */
+    int32_t
+        *ends; /* of COLUMN_TEXT: where the text of row i begins; the next begins where it ends */
+    uint8_t *bytes;
+    int64_t size, capacity; /* of `bytes` */
+    int64_t known_count;
+} Column;
+
+typedef struct {
+    char name[MOST_NAME];
+    int length, column, kind;
+    int64_t least, most; /* an integer outside is odd */
+    int64_t none[2];     /* integers that the profiler writes for "none" */
+    int none_count;
+} Key;
+
+typedef struct {
+    int column_count, key_count, role[ROLES];
+    Column columns[MOST_COLUMNS];
+    Key keys[MOST_KEYS];
+    int64_t row_count, capacity;
+} Table;
+
+typedef struct {
+    char phase, category[MOST_NAME];
+    int length, table, has_duration;
+    int memory_table; /* of events named [memory]; or -1 */
+} Route;
+
+typedef struct {
+    Table tables[MOST_TABLES];
+    Route routes[MOST_ROUTES];
+    int table_count, route_count, failed;
+    int64_t *odd; /* three numbers for each odd event: where it begins, where it ends, its id */
+    int64_t odd_count, odd_capacity;
+} Scanner;
+
+/* ---- memory ---- */
+
+static void *grown(Scanner *scanner, void *memory, int64_t size) {
+    void *bigger = size > 0 ? realloc(memory, (size_t)size) : NULL;
+    if (!bigger) scanner->failed = 1;
+    return bigger;
+}
+
+/* Make room for `capacity` rows in a column that has values. */
+static int resize_column(Scanner *scanner, Column *column, int64_t old, int64_t capacity) {
+    uint8_t *known = grown(scanner, column->known, capacity / 8);
+    if (!known) return 0;
+    memset(known + old / 8, 0, (size_t)(capacity / 8 - old / 8));
+    column->known = known;
+    if (column->kind == COLUMN_INTEGER) {
+        int64_t *integers = grown(scanner, column->integers, capacity * 8);
+        if (!integers) return 0;
+        memset(integers + old, 0, (size_t)(capacity - old) * 8);
+        column->integers = integers;
+        return 1;
+    }
+    int32_t *ends = grown(scanner, column->ends, (capacity + 1) * 4);
+    if (!ends) return 0;
+    column->ends = ends;
+    return 1;
+}
+
+/* A column on its first value: most columns of a table stay empty. */
+static int begin_column(Scanner *scanner, Table *table, Column *column) {
+    if (column->known) return 1;
+    if (!resize_column(scanner, column, 0, table->capacity)) return 0;
+    if (column->kind == COLUMN_TEXT) memset(column->ends, 0, (size_t)(table->row_count + 1) * 4);
+    return 1;
+}
+
+static int make_room(Scanner *scanner, Table *table) {
+    if (table->row_count < table->capacity) return 1;
+    int64_t capacity = table->capacity ? table->capacity * 2 : FIRST_ROWS;
+    for (int i = 0; i < table->column_count; i++) {
+        Column *column = &table->columns[i];
+        if (column->known && !resize_column(scanner, column, table->capacity, capacity)) return 0;
+    }
+    table->capacity = capacity;
+    return 1;
+}
+
+static int has_value(const Column *column, int64_t row) {
+    return column->known && (column->known[row / 8] >> (row % 8) & 1);
+}
+
+static void mark(Column *column, int64_t row) {
+    column->known[row / 8] |= (uint8_t)(1 << (row % 8));
+    column->known_count++;
+}
+
+static int put_integer(Scanner *scanner, Table *table, int at, int64_t value) {
+    Column *column = &table->columns[at];
+    if (!begin_column(scanner, table, column)) return 0;
+    column->integers[table->row_count] = value;
+    mark(column, table->row_count);
+    return 1;
+}
+
+/* Append to the text of the current row. */
+static int append(Scanner *scanner, Column *column, const uint8_t *from, int64_t size) {
+    if (column->size + size > column->capacity) {
+        int64_t capacity = (column->size + size) * 2 + 1024;
+        if (capacity > INT32_MAX) { /* Arrow's offsets have 32 bits */
+            scanner->failed = 1;
+            return 0;
+        }
+        uint8_t *bytes = grown(scanner, column->bytes, capacity);
+        if (!bytes) return 0;
+        column->bytes = bytes;
+        column->capacity = capacity;
+    }
+    memcpy(column->bytes + column->size, from, (size_t)size);
+    column->size += size;
+    return 1;
+}
+
+static int put_text(Scanner *scanner, Table *table, int at, const uint8_t *from, int64_t size) {
+    Column *column = &table->columns[at];
+    if (!begin_column(scanner, table, column) || !append(scanner, column, from, size)) return 0;
+    mark(column, table->row_count);
+    return 1;
+}
+
+/* The row is complete. */
+static void commit(Table *table) {
+    int64_t row = table->row_count++;
+    for (int i = 0; i < table->column_count; i++) {
+        Column *column = &table->columns[i];
+        if (column->ends) column->ends[row + 1] = (int32_t)column->size;
+    }
+}
+
+/* The row never was. */
+static void take_back(Table *table) {
+    int64_t row = table->row_count;
+    if (row >= table->capacity) return;
+    for (int i = 0; i < table->column_count; i++) {
+        Column *column = &table->columns[i];
+        if (has_value(column, row)) {
+            column->known[row / 8] &= (uint8_t)~(1 << (row % 8));
+            column->known_count--;
+        }
+        if (column->ends) column->size = column->ends[row];
+    }
+}
+
+/* ---- JSON ---- */
+
+static int is_digit(uint8_t byte) {
+    return byte >= '0' && byte <= '9';
+}
+
+static int is_letter(uint8_t byte) {
+    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+}
+
+static const uint8_t *skip_space(const uint8_t *at) {
+    while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t') at++;
+    return at;
+}
+
+static int hex_of(const uint8_t *at) {
+    int value = 0;
+    for (int i = 0; i < 4; i++) {
+        uint8_t byte = at[i], lower = byte | 0x20;
+        int digit = is_digit(byte)                 ? byte - '0'
+                    : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10
+                                                   : -1;
+        if (digit < 0) return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/* Past `\uXXXX`, or two of them that make a pair; NULL for half of a pair. */
+static const uint8_t *skip_code(const uint8_t *at) {
+    int code = hex_of(at + 2);
+    if (code < 0 || (code >= 0xDC00 && code <= 0xDFFF)) return NULL;
+    if (code < 0xD800 || code > 0xDFFF) return at + 6;
+    if (at[6] != '\\' || at[7] != 'u') return NULL;
+    int low = hex_of(at + 8);
+    return low >= 0xDC00 && low <= 0xDFFF ? at + 12 : NULL;
+}
+
+/* Past the escape at a backslash; NULL if it is none of JSON's. */
+static const uint8_t *skip_escape(const uint8_t *at) {
+    switch (at[1]) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't': return at + 2;
+    case 'u': return skip_code(at);
+    default: return NULL;
+    }
+}
+
+/* Whether one of 8 bytes is a quote, a backslash or a control character. Each test sets the highest
+ * bit of a byte that holds it: subtracting 1 from 0, or 0x20 from less, borrows. It may also set
+ * that of a byte after one that holds it, which costs a second look and nothing else. */
+static int ends_plain(const uint8_t *at) {
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    uint64_t word, quote, slash;
+    memcpy(&word, at, 8);
+    quote = word ^ (ones * '"');
+    slash = word ^ (ones * '\\');
+    return (((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
+            ((word - ones * 0x20) & ~word)) &
+                   high
+               ? 1
+               : 0;
+}
+
+/* From behind the opening quote to the closing one; NULL if the text has none, or a control
+ * character. `escapes` counts what is escaped. */
+static const uint8_t *text_end(const uint8_t *at, int *escapes) {
+    for (;;) {
+        while (!ends_plain(at)) at += 8;
+        while (*at >= 0x20 && *at != '"' && *at != '\\') at++;
+        if (*at == '"') return at;
+        if (*at != '\\') return NULL;
+        ++*escapes;
+        if (!(at = skip_escape(at))) return NULL;
+    }
+}
+
+/* Past the closing quote of a text without escapes, which is from `*from` for `*size` bytes. */
+static const uint8_t *plain_text(const uint8_t *at, const uint8_t **from, int64_t *size) {
+    int escapes = 0;
+    if (*at != '"') return NULL;
+    const uint8_t *end = text_end(at + 1, &escapes);
+    if (!end || escapes) return NULL;
+    *from = at + 1;
+    *size = end - at - 1;
+    return end + 1;
+}
+
+static int has_exponent(const uint8_t *at) {
+    return (*at | 0x20) == 'e';
+}
+
+/* Past a number, up to its exponent. */
+static const uint8_t *skip_decimal(const uint8_t *at) {
+    if (*at == '-') at++;
+    if (*at == '0')
+        at++;
+    else if (is_digit(*at))
+        while (is_digit(*at)) at++;
+    else
+        return NULL;
+    if (*at == '.') {
+        if (!is_digit(*++at)) return NULL;
+        while (is_digit(*at)) at++;
+    }
+    return at;
+}
+
+/* Past a number. */
+static const uint8_t *skip_number(const uint8_t *at) {
+    if (!(at = skip_decimal(at))) return NULL;
+    if (has_exponent(at)) {
+        at++;
+        if (*at == '+' || *at == '-') at++;
+        if (!is_digit(*at)) return NULL;
+        while (is_digit(*at)) at++;
+    }
+    return at;
+}
+
+static const uint8_t *skip_value(const uint8_t *at, int depth);
+
+/* Past a list or an object. */
+static const uint8_t *skip_members(const uint8_t *at, uint8_t closing, int depth) {
+    int escapes = 0;
+    if (!depth) return NULL;
+    at = skip_space(at + 1);
+    if (*at == closing) return at + 1;
+    for (;;) {
+        if (closing == '}') {
+            if (*at != '"' || !(at = text_end(at + 1, &escapes))) return NULL;
+            at = skip_space(at + 1);
+            if (*at != ':') return NULL;
+            at = skip_space(at + 1);
+        }
+        if (!(at = skip_value(at, depth - 1))) return NULL;
+        at = skip_space(at);
+        if (*at == closing) return at + 1;
+        if (*at != ',') return NULL;
+        at = skip_space(at + 1);
+    }
+}
+
+/* Past a sound value of at most so many levels; NULL if it is none. */
+static const uint8_t *skip_value(const uint8_t *at, int depth) {
+    int escapes = 0;
+    switch (*at) {
+    case '"': at = text_end(at + 1, &escapes); return at ? at + 1 : NULL;
+    case '[': return skip_members(at, ']', depth);
+    case '{': return skip_members(at, '}', depth);
+    case 't': return memcmp(at, "true", 4) ? NULL : at + 4;
+    case 'f': return memcmp(at, "false", 5) ? NULL : at + 5;
+    case 'n': return memcmp(at, "null", 4) ? NULL : at + 4;
+    default: return skip_number(at);
+    }
+}
+
+static int is_null(const uint8_t *at) {
+    return !memcmp(at, "null", 4);
+}
+
+/* Past a whole number of at most 18 digits; NULL if it is none. */
+static const uint8_t *read_integer(const uint8_t *at, int64_t *value) {
+    int is_negative = *at == '-';
+    const uint8_t *first = at += is_negative;
+    int64_t sum = 0;
+    while (is_digit(*at) && at - first < 18) sum = sum * 10 + (*at++ - '0');
+    if (at == first || (*first == '0' && at - first > 1)) return NULL;
+    if (is_digit(*at) || *at == '.' || has_exponent(at)) return NULL;
+    *value = is_negative ? -sum : sum;
+    return at;
+}
+
+/* Past microseconds of at most 16 digits before the point, as nanoseconds, half to even; NULL if
+ * they are none, or no 64 bits hold them. */
+static const uint8_t *read_nanoseconds(const uint8_t *at, int64_t *value) {
+    int is_negative = *at == '-', decimals = 0;
+    const uint8_t *first = at += is_negative;
+    uint64_t sum = 0; /* of at most 19 digits */
+    while (is_digit(*at) && at - first < 16) sum = sum * 10 + (uint64_t)(*at++ - '0');
+    if (at == first || is_digit(*at) || (*first == '0' && at - first > 1)) return NULL;
+    if (*at == '.') {
+        if (!is_digit(*++at)) return NULL;
+        for (; is_digit(*at) && decimals < 3; decimals++) sum = sum * 10 + (uint64_t)(*at++ - '0');
+        if (is_digit(*at)) {
+            int next = *at++ - '0', more = 0;
+            while (is_digit(*at)) more |= *at++ != '0';
+            if (next > 5 || (next == 5 && (more || sum % 2))) sum++;
+        }
+    }
+    if (has_exponent(at)) return NULL;
+    for (; decimals < 3; decimals++) sum *= 10;
+    if (sum > INT64_MAX) return NULL;
+    *value = is_negative ? -(int64_t)sum : (int64_t)sum;
+    return at;
+}
+
+/* ---- texts with escapes ---- */
+
+static int append_utf8(Scanner *scanner, Column *column, uint32_t code) {
+    uint8_t bytes[4];
+    int size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (int i = size - 1; i > 0; i--, code >>= 6) bytes[i] = (uint8_t)(0x80 | (code & 0x3F));
+    bytes[0] = (uint8_t)(size == 1 ? code : (0xF00u >> size & 0xFF) | code);
+    return append(scanner, column, bytes, size);
+}
+
+/* Append what `\uXXXX` at `*at`, or the pair that begins there, stands for. */
+static int append_code(Scanner *scanner, Column *column, const uint8_t **at) {
+    uint32_t code = (uint32_t)hex_of(*at + 2);
+    *at += 6;
+    if (code >= 0xD800 && code <= 0xDFFF) {
+        code = 0x10000 + ((code - 0xD800) << 10) + ((uint32_t)hex_of(*at + 2) - 0xDC00);
+        *at += 6;
+    }
+    return append_utf8(scanner, column, code);
+}
+
+/* Put a text that has escapes, all of them sound; 0 if it cannot be. */
+static int put_escaped(Scanner *scanner, Table *table, int at, const uint8_t *from,
+                       const uint8_t *end) {
+    static const char letters[] = "bfnrt", bytes[] = "\b\f\n\r\t";
+    Column *column = &table->columns[at];
+    if (!begin_column(scanner, table, column)) return 0;
+    while (from < end) {
+        const uint8_t *plain = from;
+        while (from < end && *from != '\\') from++;
+        if (!append(scanner, column, plain, from - plain)) return 0;
+        if (from == end) break;
+        if (from[1] == 'u') {
+            if (!append_code(scanner, column, &from)) return 0;
+            continue;
+        }
+        const char *letter = strchr(letters, from[1]);
+        uint8_t byte = letter ? (uint8_t)bytes[letter - letters] : from[1];
+        if (!append(scanner, column, &byte, 1)) return 0;
+        from += 2;
+    }
+    mark(column, table->row_count);
+    return 1;
+}
+
+/* ---- arguments ---- */
+
+/* What is seen of an event. A text is where it begins and how long it is. */
+typedef struct {
+    const uint8_t *category, *name, *process, *thread;
+    int64_t category_size, name_size, process_size, thread_size;
+    int64_t time_ns, dur_ns, process_id, thread_id, flow_id;
+    int name_escapes;
+    unsigned seen;
+    uint8_t phase;
+    const Route *route;
+    int route_number;
+    Table *table;
+} Event;
+
+enum {
+    HAS_PHASE = 1,
+    HAS_CATEGORY = 2,
+    HAS_NAME = 4,
+    HAS_PROCESS = 8,
+    HAS_THREAD = 16,
+    HAS_TIME = 32,
+    HAS_DURATION = 64,
+    HAS_FLOW = 128,
+    HAS_ARGS = 256,
+    HAS_SCOPE = 512,
+    HAS_BINDING = 1024
+};
+
+static const uint8_t *read_vector(Scanner *scanner, Table *table, int column, const uint8_t *at) {
+    if (*at != '[') return NULL;
+    for (int i = 0; i < 3; i++) {
+        int64_t value;
+        if (!(at = read_integer(skip_space(at + 1), &value))) return NULL;
+        if (!put_integer(scanner, table, column + i, value)) return NULL;
+        at = skip_space(at);
+        if (*at != (i < 2 ? ',' : ']')) return NULL;
+    }
+    return at + 1;
+}
+
+static int is_none(const Key *key, int64_t value) {
+    for (int i = 0; i < key->none_count; i++)
+        if (key->none[i] == value) return 1;
+    return 0;
+}
+
+/* Past the value of a known key, which goes into its column; NULL if it is odd. */
+static const uint8_t *read_known(Scanner *scanner, Table *table, const Key *key,
+                                 const uint8_t *at) {
+    const uint8_t *from = at;
+    int64_t value, size;
+    if (is_null(at)) return at + 4;
+    switch (key->kind) {
+    case KEY_INTEGER:
+        if (!(at = read_integer(at, &value)) || value < key->least || value > key->most)
+            return NULL;
+        if (is_none(key, value)) return at;
+        return put_integer(scanner, table, key->column, value) ? at : NULL;
+    case KEY_NUMBER: /* plain decimals: its text, which Python converts: exactly, and no faster here
+                      */
+        if (*from == '-' || !(at = skip_decimal(at)) || at - from > MOST_NUMBER) return NULL;
+        return put_text(scanner, table, key->column, from, at - from) ? at : NULL;
+    case KEY_JSON:
+        if (*at == '[' || *at == '{') {
+            if (!(at = skip_value(at, MOST_DEPTH))) return NULL;
+            return put_text(scanner, table, key->column, from, at - from) ? at : NULL;
+        } /* fall through */
+    case KEY_TEXT:
+        if (!(at = plain_text(at, &from, &size))) return NULL;
+        return put_text(scanner, table, key->column, from, size) ? at : NULL;
+    default: return read_vector(scanner, table, key->column, at);
+    }
+}
+
+/* The key of a table that is at `at`, behind its opening quote; mostly the one after the last. */
+static const Key *find_key(const Table *table, const uint8_t *at, int *guess) {
+    for (int i = 0; i < table->key_count; i++) {
+        int place = *guess + i < table->key_count ? *guess + i : *guess + i - table->key_count;
+        const Key *key = &table->keys[place];
+        if (at[key->length] == '"' && !memcmp(at, key->name, (size_t)key->length)) {
+            *guess = place + 1;
+            return key;
+        }
+    }
+    return NULL;
+}
+
+/* An argument that has no column: its key, without the quotes, and its value, as they are. */
+typedef struct {
+    const uint8_t *key, *value;
+    int64_t key_size, value_size;
+} Other;
+
+/* Insert an argument in the order of the keys; 0 if there is one with that key, or no room. */
+static int insert_other(Other *others, int *count, Other other) {
+    int place = *count;
+    if (place == MOST_OTHERS) return 0;
+    for (; place > 0; place--) {
+        const Other *before = &others[place - 1];
+        int64_t shorter = before->key_size < other.key_size ? before->key_size : other.key_size;
+        int order = memcmp(before->key, other.key, (size_t)shorter);
+        if (!order && before->key_size == other.key_size) return 0;
+        if (order < 0 || (!order && before->key_size < other.key_size)) break;
+    }
+    memmove(others + place + 1, others + place, (size_t)(*count - place) * sizeof *others);
+    others[place] = other;
+    ++*count;
+    return 1;
+}
+
+/* Past a value that Python would write as it is here, having read it: a whole number, a text
+ * without escapes, or a list of whole numbers without spaces. */
+static const uint8_t *skip_as_written(const uint8_t *at) {
+    const uint8_t *text;
+    int64_t number, size;
+    if (*at == '"') return plain_text(at, &text, &size);
+    if (*at != '[') return at[0] == '-' && at[1] == '0' ? NULL : read_integer(at, &number);
+    do {
+        at++;
+        if ((at[0] == '-' && at[1] == '0') || !(at = read_integer(at, &number))) return NULL;
+    } while (*at == ',');
+    return *at == ']' ? at + 1 : NULL;
+}
+
+/* Put the arguments that have no column, as a JSON object. */
+static int put_others(Scanner *scanner, Table *table, const Other *others, int count) {
+    Column *column = &table->columns[table->role[IN_REST]];
+    if (!count) return 1;
+    if (!begin_column(scanner, table, column)) return 0;
+    for (int i = 0; i < count; i++) {
+        const uint8_t *before = (const uint8_t *)(i ? "," : "{"), *colon = (const uint8_t *)":";
+        if (!append(scanner, column, before, 1)) return 0;
+        if (!append(scanner, column, others[i].key - 1, others[i].key_size + 2))
+            return 0; /* with its quotes */
+        if (!append(scanner, column, colon, 1)) return 0;
+        if (!append(scanner, column, others[i].value, others[i].value_size)) return 0;
+    }
+    if (!append(scanner, column, (const uint8_t *)"}", 1)) return 0;
+    mark(column, table->row_count);
+    return 1;
+}
+
+/* Past the object of arguments at `at`; NULL if it is odd. */
+static const uint8_t *read_args(Scanner *scanner, Table *table, const uint8_t *at) {
+    Other others[MOST_OTHERS];
+    uint64_t used = 0; /* a bit for each column that a key was for */
+    int guess = 0, other_count = 0;
+    at = skip_space(at + 1);
+    if (*at == '}') return at + 1;
+    for (;;) {
+        Other other = {0};
+        if (*at != '"') return NULL;
+        const uint8_t *other_key = at + 1;
+        const Key *key = find_key(table, other_key, &guess);
+        at = key ? at + key->length + 2 : plain_text(at, &other.key, &other.key_size);
+        if (!at || *(at = skip_space(at)) != ':') return NULL;
+        other.value = at = skip_space(at + 1);
+        int is_other = !key || key->kind == KEY_OTHER; /* which other tables have a column for */
+        if (key && is_other) {
+            other.key = other_key;
+            other.key_size = key->length;
+        }
+        if (!is_other) {
+            uint64_t bit = (uint64_t)1 << key->column;
+            if (used & bit) return NULL;
+            used |= bit;
+            at = read_known(scanner, table, key, at);
+        } else {
+            if (!(at = key ? skip_as_written(at) : skip_value(at, MOST_DEPTH))) return NULL;
+            other.value_size = at - other.value;
+            if (!insert_other(others, &other_count, other)) return NULL;
+        }
+        if (!at) return NULL;
+        at = skip_space(at);
+        if (*at == '}') break;
+        if (*at != ',') return NULL;
+        at = skip_space(at + 1);
+    }
+    return put_others(scanner, table, others, other_count) ? at + 1 : NULL;
+}
+
+/* ---- events ---- */
+
+/* Find where events of this phase and category go; 0 if nobody said. */
+static int find_route(Scanner *scanner, Event *event) {
+    for (int i = 0; i < scanner->route_count; i++) {
+        const Route *route = &scanner->routes[i];
+        if (route->phase != (char)event->phase || route->length != event->category_size) continue;
+        if (memcmp(route->category, event->category, (size_t)route->length) != 0) continue;
+        if (route->memory_table >= 0 && event->name_escapes) return 0; /* it may spell [memory] */
+        int is_memory = route->memory_table >= 0 && event->name_size == 8 &&
+                        !memcmp(event->name, "[memory]", 8);
+        event->route = route;
+        event->route_number = i;
+        event->table = &scanner->tables[is_memory ? route->memory_table : route->table];
+        return make_room(scanner, event->table);
+    }
+    return 0;
+}
+
+/* Past a process or thread: a number, a text of digits, or a text that begins with a letter. */
+static const uint8_t *read_place(const uint8_t *at, int64_t *id, const uint8_t **name,
+                                 int64_t *size) {
+    if (*at != '"') return read_integer(at, id);
+    if (is_digit(at[1])) {
+        at = read_integer(at + 1, id);
+        return at && *at == '"' ? at + 1 : NULL;
+    }
+    return is_letter(at[1]) ? plain_text(at, name, size) : NULL;
+}
+
+static int is_key(const uint8_t *key, int64_t size, const char *name) {
+    return (int64_t)strlen(name) == size && !memcmp(key, name, (size_t)size);
+}
+
+/* Past the value of a key of the event itself; NULL if it is odd, or none that we know. */
+static const uint8_t *read_member(Scanner *scanner, Event *event, const uint8_t *key, int64_t size,
+                                  const uint8_t *at) {
+    unsigned bit;
+    const uint8_t *text;
+    int64_t length;
+    if (is_key(key, size, "ph")) {
+        bit = HAS_PHASE;
+        if (!(at = plain_text(at, &text, &length)) || length != 1) return NULL;
+        event->phase = *text;
+    } else if (is_key(key, size, "cat")) {
+        bit = HAS_CATEGORY;
+        at = plain_text(at, &event->category, &event->category_size);
+    } else if (is_key(key, size, "name")) {
+        bit = HAS_NAME;
+        if (*at != '"' || !(text = text_end(at + 1, &event->name_escapes))) return NULL;
+        event->name = at + 1;
+        event->name_size = text - at - 1;
+        at = text + 1;
+    } else if (is_key(key, size, "pid")) {
+        bit = HAS_PROCESS;
+        at = read_place(at, &event->process_id, &event->process, &event->process_size);
+    } else if (is_key(key, size, "tid")) {
+        bit = HAS_THREAD;
+        at = read_place(at, &event->thread_id, &event->thread, &event->thread_size);
+    } else if (is_key(key, size, "ts")) {
+        bit = HAS_TIME;
+        at = read_nanoseconds(at, &event->time_ns);
+    } else if (is_key(key, size, "dur")) {
+        bit = HAS_DURATION;
+        if (!(at = read_nanoseconds(at, &event->dur_ns)) || event->dur_ns < 0) return NULL;
+    } else if (is_key(key, size, "id")) {
+        bit = HAS_FLOW;
+        at = read_integer(at, &event->flow_id);
+    } else if (is_key(key, size, "s") || is_key(key, size, "bp")) { /* how a viewer draws it */
+        bit = size == 1 ? HAS_SCOPE : HAS_BINDING;
+        at = skip_value(at, MOST_DEPTH);
+    } else if (is_key(key, size, "args")) {
+        bit = HAS_ARGS;
+        const unsigned needed = HAS_PHASE | HAS_CATEGORY | HAS_NAME;
+        if (*at != '{' || (event->seen & (needed | HAS_ARGS)) != needed ||
+            !find_route(scanner, event))
+            return NULL;
+        at = read_args(scanner, event->table, at);
+    } else {
+        return NULL;
+    }
+    if (!at || (event->seen & bit)) return NULL;
+    event->seen |= bit;
+    return at;
+}
+
+/* Whether an event has all that its route says, and nothing else. */
+static int is_complete(const Event *event) {
+    const unsigned all = HAS_PHASE | HAS_CATEGORY | HAS_NAME | HAS_PROCESS | HAS_THREAD | HAS_TIME;
+    int is_flow = event->table->role[IN_FLOW] >= 0;
+    unsigned wanted =
+        all | (event->route->has_duration ? HAS_DURATION : 0) | (is_flow ? HAS_FLOW : 0);
+    unsigned optional =
+        HAS_ARGS | (is_flow ? HAS_BINDING : 0) | (event->phase == 'i' ? HAS_SCOPE : 0);
+    return (event->seen & ~optional) == wanted;
+}
+
+static int put_name(Scanner *scanner, const Event *event) {
+    Table *table = event->table;
+    int at = table->role[IN_NAME];
+    if (at < 0) return 1;
+    if (event->name_escapes)
+        return put_escaped(scanner, table, at, event->name, event->name + event->name_size);
+    return put_text(scanner, table, at, event->name, event->name_size);
+}
+
+/* Put process and thread: as numbers, and what is not one as the name of the track. */
+static int put_track(Scanner *scanner, const Event *event) {
+    Table *table = event->table;
+    if (!event->process && !put_integer(scanner, table, table->role[IN_PROCESS], event->process_id))
+        return 0;
+    if (!event->thread && !put_integer(scanner, table, table->role[IN_THREAD], event->thread_id))
+        return 0;
+    if (!event->process && !event->thread) return 1;
+    Column *column = &table->columns[table->role[IN_TRACK]];
+    if (!begin_column(scanner, table, column)) return 0;
+    if (event->process && !append(scanner, column, event->process, event->process_size)) return 0;
+    if (event->process && event->thread && !append(scanner, column, (const uint8_t *)"/", 1))
+        return 0;
+    if (event->thread && !append(scanner, column, event->thread, event->thread_size)) return 0;
+    mark(column, table->row_count);
+    return 1;
+}
+
+static int put_event(Scanner *scanner, const Event *event, int64_t id) {
+    Table *table = event->table;
+    return put_integer(scanner, table, table->role[IN_ID], id) &&
+           put_integer(scanner, table, table->role[IN_ROUTE], event->route_number) &&
+           put_integer(scanner, table, table->role[IN_TIME], event->time_ns) &&
+           (!event->route->has_duration ||
+            put_integer(scanner, table, table->role[IN_DURATION], event->dur_ns)) &&
+           (table->role[IN_FLOW] < 0 ||
+            put_integer(scanner, table, table->role[IN_FLOW], event->flow_id)) &&
+           put_name(scanner, event) && put_track(scanner, event);
+}
+
+/* Past the event at `at`, which is a row now; NULL if it is odd. */
+static const uint8_t *read_event(Scanner *scanner, Event *event, const uint8_t *at, int64_t id) {
+    at = skip_space(at + 1);
+    for (;;) {
+        const uint8_t *key;
+        int64_t size;
+        if (!(at = plain_text(at, &key, &size))) return NULL;
+        at = skip_space(at);
+        if (*at != ':') return NULL;
+        if (!(at = read_member(scanner, event, key, size, skip_space(at + 1)))) return NULL;
+        at = skip_space(at);
+        if (*at == '}') break;
+        if (*at != ',') return NULL;
+        at = skip_space(at + 1);
+    }
+    if (!event->table) { /* no arguments: nobody asked yet where it goes */
+        const unsigned needed = HAS_PHASE | HAS_CATEGORY | HAS_NAME;
+        if ((event->seen & needed) != needed || !find_route(scanner, event)) return NULL;
+    }
+    if (!is_complete(event) || !put_event(scanner, event, id)) return NULL;
+    commit(event->table);
+    return at + 1;
+}
+
+static int keep_odd(Scanner *scanner, int64_t start, int64_t end, int64_t id) {
+    if (scanner->odd_count == scanner->odd_capacity) {
+        int64_t capacity = scanner->odd_capacity * 2 + 64;
+        int64_t *odd = grown(scanner, scanner->odd, capacity * 3 * 8);
+        if (!odd) return 0;
+        scanner->odd = odd;
+        scanner->odd_capacity = capacity;
+    }
+    int64_t *place = scanner->odd + 3 * scanner->odd_count++;
+    place[0] = start, place[1] = end, place[2] = id;
+    return 1;
+}
+
+static void clear(Scanner *scanner) {
+    scanner->odd_count = 0;
+    for (int i = 0; i < scanner->table_count; i++) {
+        Table *table = &scanner->tables[i];
+        for (int j = 0; j < table->column_count; j++) {
+            Column *column = &table->columns[j];
+            if (column->known) memset(column->known, 0, (size_t)table->capacity / 8);
+            column->known_count = column->size = 0;
+        }
+        table->row_count = 0;
+    }
+}
+
+/* Read the events of a text of `size` bytes that begins with one; their ids count from `first_id`.
+ *
+ * ALL_READ: the text ends after an event. CLOSED: the list of events closes at `place`. REFUSED: it
+ * is not sound, or memory ran out: nothing of it counts. `count` is the number of events, the odd
+ * ones too.
+ */
+EXPORT int tracekit_scan(Scanner *scanner, const uint8_t *text, int64_t size, int64_t first_id,
+                         int64_t *count, int64_t *place) {
+    const uint8_t *at = skip_space(text);
+    if (scanner->failed) return REFUSED;
+    clear(scanner);
+    for (*count = 0;; ++*count) {
+        Event event = {0};
+        if (*at != '{') return REFUSED;
+        const uint8_t *end = read_event(scanner, &event, at, first_id + *count);
+        if (!end) {
+            if (event.table) take_back(event.table);
+            if (scanner->failed || !(end = skip_value(at, MOST_DEPTH))) return REFUSED;
+            if (!keep_odd(scanner, at - text, end - text, first_id + *count)) return REFUSED;
+        }
+        at = skip_space(end);
+        if (*at == ',') {
+            at = skip_space(at + 1);
+            continue;
+        }
+        ++*count;
+        *place = at - text;
+        if (*at == ']' && *place < size) return CLOSED;
+        return *place == size ? ALL_READ : REFUSED;
+    }
+}
+
+/* ---- what Python asks ---- */
+
+EXPORT Scanner *tracekit_scanner(void) {
+    return calloc(1, sizeof(Scanner));
+}
+
+/* Add a table; its number, or -1 if there is no room. `roles` are the columns that the event itself
+ * fills, -1 where the table has none. */
+EXPORT int tracekit_table(Scanner *scanner, int column_count, const int *kinds, const int *roles) {
+    if (scanner->table_count == MOST_TABLES || column_count > MOST_COLUMNS) return -1;
+    Table *table = &scanner->tables[scanner->table_count];
+    table->column_count = column_count;
+    for (int i = 0; i < column_count; i++) table->columns[i].kind = kinds[i];
+    memcpy(table->role, roles, sizeof table->role);
+    return scanner->table_count++;
+}
+
+/* Say which argument fills a column; 0 if there is no room. */
+EXPORT int tracekit_key(Scanner *scanner, int number, const char *name, int length, int column,
+                        int kind, int64_t least, int64_t most, const int64_t *none,
+                        int none_count) {
+    Table *table = &scanner->tables[number];
+    if (table->key_count == MOST_KEYS || length >= MOST_NAME || none_count > 2) return 0;
+    Key *key = &table->keys[table->key_count++];
+    memcpy(key->name, name, (size_t)length);
+    key->length = length, key->column = column, key->kind = kind;
+    key->least = least, key->most = most, key->none_count = none_count;
+    for (int i = 0; i < none_count; i++) key->none[i] = none[i];
+    return 1;
+}
+
+/* Say where events of a phase and category go; 0 if there is no room. */
+EXPORT int tracekit_route(Scanner *scanner, int phase, const char *category, int length, int table,
+                          int has_duration, int memory_table) {
+    if (scanner->route_count == MOST_ROUTES || length >= MOST_NAME) return 0;
+    Route *route = &scanner->routes[scanner->route_count++];
+    memcpy(route->category, category, (size_t)length);
+    route->phase = (char)phase, route->length = length, route->table = table;
+    route->has_duration = has_duration, route->memory_table = memory_table;
+    return 1;
+}
+
+EXPORT int64_t tracekit_rows(const Scanner *scanner, int table) {
+    return scanner->tables[table].row_count;
+}
+
+/* The odd events of the last scan: their number; `*places` is three numbers for each. */
+EXPORT int64_t tracekit_odd(const Scanner *scanner, const int64_t **places) {
+    *places = scanner->odd;
+    return scanner->odd_count;
+}
+
+/* A column of the last scan: how many rows have a value; `found` is where its bits, its integers or
+ * offsets, and its texts are, and how long these are. */
+EXPORT int64_t tracekit_column(const Scanner *scanner, int table, int number, int64_t *found) {
+    const Column *column = &scanner->tables[table].columns[number];
+    found[0] = (int64_t)(intptr_t)column->known;
+    found[1] = column->kind == COLUMN_TEXT ? (int64_t)(intptr_t)column->ends
+                                           : (int64_t)(intptr_t)column->integers;
+    found[2] = (int64_t)(intptr_t)column->bytes;
+    found[3] = column->size;
+    return column->known_count;
+}
+
+EXPORT void tracekit_free(Scanner *scanner) {
+    if (!scanner) return;
+    for (int i = 0; i < scanner->table_count; i++)
+        for (int j = 0; j < scanner->tables[i].column_count; j++) {
+            Column *column = &scanner->tables[i].columns[j];
+            free(column->known), free(column->integers), free(column->ends), free(column->bytes);
+        }
+    free(scanner->odd);
+    free(scanner);
+}
+
+/* ---- nesting ---- */
+
+/* Nest intervals that are in order (attribution/nesting.py, `_stacked`): for each, the one around
+ * it
+ * (-1: none), and the first one after its content. 0 if memory ran out. */
+EXPORT int tracekit_nest(int64_t count, const int32_t *tracks, const int64_t *starts,
+                         const int64_t *till, int32_t *parents, int32_t *after) {
+    int32_t *open = malloc((size_t)(count + 1) * 4);
+    int64_t depth = 0;
+    if (!open) return 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (i && tracks[i] != tracks[i - 1])
+            while (depth) after[open[--depth]] = (int32_t)i;
+        for (; depth; depth--) {
+            int64_t end = till[open[depth - 1]];
+            /* differences without a sign: none overflows */
+            uint64_t inside = (uint64_t)end - (uint64_t)starts[i],
+                     size = (uint64_t)till[i] - (uint64_t)starts[i];
+            if (end > starts[i] && inside >= size / 2 + size % 2) break;
+            after[open[depth - 1]] = (int32_t)i;
+        }
+        parents[i] = depth ? open[depth - 1] : -1;
+        open[depth++] = (int32_t)i;
+    }
+    while (depth) after[open[--depth]] = (int32_t)count;
+    free(open);
+    return 1;
+}

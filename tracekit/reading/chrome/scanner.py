@@ -1,0 +1,318 @@
+"""The plain events of a block as columns, by the compiled scanner, where there is one.
+
+It reads what nearly all events are; others, which it calls odd, go through `EventDecoder`, as do
+whole blocks that are damaged, and every block where no scanner was built. The rows are the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.compiled import library
+from tracekit.reading.chrome.columns import Arg, Choice, Scaling
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
+from tracekit.reading.chrome.salvage import DAMAGE
+from tracekit.schema import INT, REAL, TEXT, Table
+
+_PADDING = bytes(64)
+_LARGEST_BLOCK_BYTES = 1 << 30
+_INTEGER_COLUMN, _TEXT_COLUMN = range(2)
+_INTEGER, _NUMBER, _JSON, _TEXT, _VECTOR, _OTHER = range(6)
+_CLOSED, _REFUSED = 1, 2
+_LEAST, _MOST = -(2**63), 2**63 - 1
+#: Which column of a table holds what the event itself says, in the order of tracekit.c.
+_ROLES: tuple[tuple[str, ...], ...] = (
+    ("event_id",),
+    ("route",),
+    ("start_ns", "time_ns"),
+    ("dur_ns",),
+    ("name",),
+    ("process_id",),
+    ("thread_id",),
+    ("track_name",),
+    ("flow_id",),
+    ("args_json",),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where the events of a phase and category go; ``memory_table`` is for those of allocations."""
+
+    phase: str
+    category: str
+    table: Table
+    memory_table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """What a profiler's plain events look like: where they go, and what their arguments fill.
+
+    ``args`` are the arguments by table, ``typed`` those that the decoder gives as Python values: of
+    the others, the JSON text is kept as it is.
+    """
+
+    routes: Sequence[Route]
+    args: Mapping[str, Mapping[str, Arg]]
+    typed: Collection[str]
+
+
+@dataclass(slots=True)
+class ScannedRows:
+    """Plain events as columns of a table; ``numbers`` are their routes' places in ``routes``."""
+
+    routes: Sequence[Route]
+    numbers: pa.Array
+    columns: dict[str, pa.Array]
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.numbers)
+
+    def put_by_route(self, texts: Mapping[str, Callable[[Route], str | None]]) -> None:
+        """Add columns with a text for each route."""
+        used = pc.unique(self.numbers).to_pylist()
+        for column, text in texts.items():
+            known = [text(route) if i in used else None for i, route in enumerate(self.routes)]
+            self.columns[column] = pa.array(known, TEXT).take(self.numbers)
+
+
+@dataclass(slots=True)
+class ScannedBlock:
+    """The plain events of the block at ``block_offset``, by table."""
+
+    block_offset: int
+    event_count: int
+    tables: dict[str, ScannedRows]
+
+    def __len__(self) -> int:
+        """Number of events."""
+        return self.event_count
+
+    def first_ns(self) -> int | None:
+        """The earliest start or moment; None if there are no events."""
+        times = [
+            rows.columns[name]
+            for rows in self.tables.values()
+            for name in ("start_ns", "time_ns")
+            if name in rows.columns
+        ]
+        return min((pc.min(column).as_py() for column in times), default=None)
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a block gave: plain events, odd ones, and where the list closes in it, if it does."""
+
+    plain: ScannedBlock
+    odd: list[EventGroup]
+    closed_at: int | None
+
+
+def scanner_of(plan: ScanPlan) -> Scanner | None:
+    """A scanner; None where there is none."""
+    found = library()
+    return None if found is None else Scanner(found, plan)
+
+
+@dataclass(slots=True)
+class _ScanTable:
+    """A table in the scanner: its columns by number, and how their values become ours."""
+
+    table: Table
+    names: list[str]
+    made: dict[str, Arg] = field(default_factory=dict)
+
+
+class Scanner:
+    """Scans blocks; not for several threads at once."""
+
+    def __init__(self, scan: ctypes.CDLL, plan: ScanPlan) -> None:
+        """Tell the scanner of all tables, arguments and routes; raises MemoryError."""
+        self._scan = scan
+        self._scanner = scan.tracekit_scanner()
+        if not self._scanner:
+            raise MemoryError
+        self._tables: list[_ScanTable] = []
+        self._routes = plan.routes
+        wanted = [t for route in plan.routes for t in (route.table, route.memory_table) if t]
+        for table in dict.fromkeys(wanted):
+            self._add_table(table, plan.args[table.name], plan.typed)
+        for route in plan.routes:
+            self._add_route(route)
+
+    def __del__(self) -> None:
+        """Give the memory back."""
+        if self._scanner:
+            self._scan.tracekit_free(self._scanner)
+
+    def _add_table(self, table: Table, args: Mapping[str, Arg], typed: Collection[str]) -> None:
+        own = {name for names in _ROLES for name in names}
+        names = [c.name for c in table.columns if c.name in own or c.name in args] + ["route"]
+        kinds = [_column_kind(table, name, args.get(name)) for name in names]
+        roles = [next((names.index(n) for n in role if n in names), -1) for role in _ROLES]
+        number = self._scan.tracekit_table(
+            self._scanner, len(names), _numbers(kinds), _numbers(roles)
+        )
+        self._tables.append(_ScanTable(table, names, dict(args)))
+        for column, argument in args.items():
+            if not argument.axis:  # the first number of a list stands for all three
+                for key in argument.keys:
+                    kind = _key_kind(table, column, argument, is_json=key not in typed)
+                    self._add_key(number, key, names.index(column), kind, argument)
+        known = {key for argument in args.values() for key in argument.keys}
+        for key in sorted(set(typed) - known):
+            self._add_key(number, key, 0, _OTHER, Arg((key,)))
+
+    def _add_key(self, table: int, key: str, column: int, kind: int, argument: Arg) -> None:
+        least, most = _LEAST, _MOST
+        if isinstance(argument.convert, Choice):
+            least, most = min(argument.convert.texts), max(argument.convert.texts)
+        none = (ctypes.c_int64 * 2)(*argument.none)
+        name = key.encode()
+        was_added = self._scan.tracekit_key(
+            *(self._scanner, table, name, len(name), column, kind),
+            *(least, most, none, len(argument.none)),
+        )
+        assert was_added, key
+
+    def _add_route(self, route: Route) -> None:
+        tables = [scanned.table for scanned in self._tables]
+        memory = -1 if route.memory_table is None else tables.index(route.memory_table)
+        name = route.category.encode()
+        has_duration = int(route.phase == "X")
+        number = tables.index(route.table)
+        was_added = self._scan.tracekit_route(
+            *(self._scanner, ord(route.phase), name, len(name), number, has_duration, memory)
+        )
+        assert was_added, route
+
+    def scan(self, block: memoryview, offset: int, decoder: EventDecoder) -> Scan | None:
+        """The events of `block`, which begins at `offset` of the content.
+
+        None if it is not sound throughout, or holds what `decoder` refuses: then it is to be read
+        without the scanner.
+        """
+        text = b"".join((block, _PADDING))
+        if len(block) > _LARGEST_BLOCK_BYTES or not _is_utf8(text):
+            return None
+        count, place = ctypes.c_int64(), ctypes.c_int64()
+        end = self._scan.tracekit_scan(
+            *(self._scanner, text, len(block), offset),
+            *(ctypes.byref(count), ctypes.byref(place)),
+        )
+        if end == _REFUSED:
+            return None
+        try:
+            odd = self._odd(text, offset, decoder)
+        except DAMAGE:
+            return None
+        tables = {t.table.name: self._rows(i) for i, t in enumerate(self._tables)}
+        known = {name: rows for name, rows in tables.items() if rows is not None}
+        plain = ScannedBlock(offset, count.value - sum(map(len, odd)), known)
+        return Scan(plain, odd, place.value if end == _CLOSED else None)
+
+    def _odd(self, text: bytes, offset: int, decoder: EventDecoder) -> list[EventGroup]:
+        """The odd events of the block just scanned."""
+        found = ctypes.POINTER(ctypes.c_int64)()
+        count = self._scan.tracekit_odd(self._scanner, ctypes.byref(found))
+        if not count:
+            return []
+        places = np.ctypeslib.as_array(found, (count, 3)).copy()
+        texts = [text[start:end] for start, end, _ in places.tolist()]
+        groups = decoder.decode(b"[" + b",".join(texts) + b"]", 0)
+        for group in groups:
+            group.ids, group.block_offset = places[group.ids, 2], offset
+        return groups
+
+    def _rows(self, number: int) -> ScannedRows | None:
+        """The rows of a table in the block just scanned; None if there are none."""
+        count = self._scan.tracekit_rows(self._scanner, number)
+        if not count:
+            return None
+        found = self._tables[number]
+        columns: dict[str, pa.Array] = {}
+        for place, name in enumerate(found.names):
+            column = self._column(number, place, name, count)
+            if column is not None:
+                columns[name] = column
+        for name in columns.keys() & found.made.keys():
+            kind = found.table.schema.field(name).type
+            columns[name] = _made(columns[name], found.made[name], kind)
+        return ScannedRows(self._routes, columns.pop("route"), columns)
+
+    def _column(self, table: int, place: int, name: str, count: int) -> pa.Array | None:
+        """A copy of a column: the next scan writes where it is."""
+        at = (ctypes.c_int64 * 4)()
+        known_count = self._scan.tracekit_column(self._scanner, table, place, at)
+        if not known_count:
+            return None
+        bits, values, texts, size = at
+        known = None if known_count == count else _copied(bits, (count + 7) // 8)
+        kind = _column_kind(self._tables[table].table, name, self._tables[table].made.get(name))
+        if kind == _INTEGER_COLUMN:
+            buffers = [known, _copied(values, 8 * count)]
+            return pa.Array.from_buffers(INT, count, buffers, count - known_count)
+        buffers = [known, _copied(values, 4 * (count + 1)), _copied(texts, size)]
+        return pa.Array.from_buffers(TEXT, count, buffers, count - known_count)
+
+
+def _copied(address: int, size: int) -> pa.Buffer:
+    return pa.py_buffer(ctypes.string_at(address, size) if size else b"")
+
+
+def _numbers(values: Sequence[int]) -> Any:
+    return (ctypes.c_int * len(values))(*values)
+
+
+def _is_utf8(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _column_kind(table: Table, name: str, argument: Arg | None) -> int:
+    """What a column holds in the scanner: integers, or text."""
+    if name == "route" or (argument is not None and isinstance(argument.convert, Choice)):
+        return _INTEGER_COLUMN
+    return _INTEGER_COLUMN if table.schema.field(name).type == INT else _TEXT_COLUMN
+
+
+def _key_kind(table: Table, column: str, argument: Arg, *, is_json: bool) -> int:
+    """What an argument's value must be."""
+    kind = table.schema.field(column).type
+    if argument.axis is not None:
+        return _VECTOR
+    if isinstance(argument.convert, Choice) or kind == INT:
+        return _INTEGER
+    if kind == REAL:
+        return _NUMBER
+    return _JSON if is_json else _TEXT
+
+
+def _made(column: pa.Array, argument: Arg, kind: pa.DataType) -> pa.Array:
+    """A column of the scanner as one of the table, of type `kind`."""
+    if isinstance(argument.convert, Choice):
+        codes = sorted(argument.convert.texts)
+        texts = pa.array([argument.convert.texts[code] for code in codes], TEXT)
+        return texts.take(pc.subtract(column, codes[0]))
+    if kind != REAL:
+        return column
+    numbers = column.cast(REAL)
+    scale = argument.convert
+    if scale is None:
+        return numbers
+    assert isinstance(scale, Scaling)
+    return pc.divide(pc.multiply(numbers, scale.by), scale.over)
