@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tracekit.startup import search_cycles_seldom
+
 _MOMENT_SECONDS = 0.1
 # numpy's linear algebra starts a thread per core when it is imported, which takes longer than all
 # that is asked of it here: small matrices.
@@ -20,6 +22,7 @@ def main() -> None:
     """Run the command line and exit with its code (docs/cli.md)."""
     code = 130  # if Ctrl-C comes while the modules load
     must_break_off: Callable[[], bool] = bool
+    search_cycles_seldom()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _once_a_moment())
     with contextlib.suppress(KeyboardInterrupt):
