@@ -11,12 +11,9 @@ import pytest
 
 LOADED = """
 import sys
-try:
-    sys.argv = ["tracekit", *sys.argv[1:]]
-    import tracekit.cli
-    tracekit.cli.main()
-finally:
-    print(*(name for name in sys.modules if "." not in name), file=sys.stderr)
+from tracekit.cli.app import run
+assert run(sys.argv[1:]) == 0
+print(*(name for name in sys.modules if "." not in name), file=sys.stderr)
 """
 Loaded = Callable[..., set[str]]
 
