@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from functools import cache, lru_cache
 
-from tracekit.events import knowledge
 from tracekit.reading.words import words
 
 #: Events named by perf itself (perf-list(1)) without a meaning in `events.toml`.
@@ -56,6 +55,8 @@ _PERCENTS = frozenset(
 
 @cache
 def _names() -> list[str]:
+    from tracekit.events import knowledge  # for events only: it takes time to load
+
     keys = {key for event in knowledge().events.values() for key in event.keys}
     return sorted(keys.union(_OTHERS))
 
