@@ -84,6 +84,15 @@ def test_an_ingest_loads_the_reader_of_one_format(loaded: Loaded, gpu_trace: Pat
     assert not loaded("formats") & READERS
 
 
+@pytest.mark.parametrize("words", [["kernels"], ["summary"]])
+def test_a_question_loads_no_more_than_the_engine(
+    loaded: Loaded, filled: Path, words: list[str]
+) -> None:
+    found = loaded(*words, "--store", filled)
+    assert "duckdb" in found
+    assert not found & {"pandas", "matplotlib", "filelock", "pyarrow.compute"}
+
+
 QUESTIONS = """
 import sys
 from tracekit.cli.app import run
