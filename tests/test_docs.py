@@ -22,7 +22,9 @@ from tracekit.engine import Database
 from tracekit.events import rules
 from tracekit.intake import Options, ingest
 from tracekit.opmodels import Model, OpCall, Unknown
-from tracekit.parsers import BUILT_IN, torch_profiler
+from tracekit.parsers import BUILT_IN
+from tracekit.parsers.torch_profiler import categories
+from tracekit.parsers.torch_profiler import rows as torch_rows
 from tracekit.reading.chrome import rows as chrome_rows
 from tracekit.schema import TABLES
 from tracekit.store import open_store
@@ -297,13 +299,13 @@ def formats_row(*words: str) -> bool:
 
 
 def test_every_category_is_described() -> None:
-    for category in torch_profiler._KERNEL:
+    for category in categories.KERNEL_CATEGORIES:
         assert formats_row(category, "kernel"), category
-    for category, kind in torch_profiler._TRANSFER.items():
+    for category, kind in categories.TRANSFER_KINDS.items():
         assert formats_row(category, "transfer", kind), category
-    for category, kind in torch_profiler._SLICE_KINDS.items():
+    for category, kind in categories.SLICE_KINDS.items():
         assert formats_row(category, "slice", kind), category
-    for category, kind in torch_profiler._FLOW_KINDS.items():
+    for category, kind in categories.FLOW_KINDS.items():
         assert formats_row(category, kind), category
 
 
@@ -315,13 +317,13 @@ def test_every_phase_is_described() -> None:
 
 
 def test_every_device_kind_is_described() -> None:
-    for number, name in torch_profiler._DEVICE_TYPES.items():
+    for number, name in torch_rows._DEVICE_TYPES.items():
         assert f"| {number} | `{name}` |" in text_of("docs/formats.md")
 
 
 def test_every_slice_kind_is_described() -> None:
     described = text_of("docs/formats.md")
-    for kind in {*torch_profiler._SLICE_KINDS.values(), "other", "instant"}:
+    for kind in {*categories.SLICE_KINDS.values(), "other", "instant"}:
         assert f"`{kind}`" in described, kind
 
 

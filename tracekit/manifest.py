@@ -15,7 +15,6 @@ from typing import Annotated
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 # A manifest is as untrusted as its store: no name in it may lead out of a table's folder.
 _TableName = Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+\Z")]
@@ -50,7 +49,7 @@ def entries_of(folder: Path, ingest_id: str) -> list[Entry]:
         Entry(
             path.parent.name,
             f"{ingest_id}-{path.name}",
-            pq.read_metadata(path).num_rows,
+            _row_count(path),
             path.stat().st_size,
             _hash_of(path),
         )
@@ -97,12 +96,18 @@ def differences(path: str, entry: Entry, *, is_deep: bool) -> Iterator[str]:
 def unreadable(path: Path, row_count: int | None) -> str | None:
     """Return why the footer of a Parquet file cannot be read or has another row count."""
     try:
-        found = pq.read_metadata(path).num_rows
+        found = _row_count(path)
     except (OSError, pa.ArrowException) as error:
         return f"cannot be read as Parquet: {' '.join(str(error).split())[:200]}"
     if row_count is not None and found != row_count:
         return f"has {found:,} of {row_count:,} rows"
     return None
+
+
+def _row_count(path: Path) -> int:
+    import pyarrow.parquet as pq  # loaded for changes and checks only: it takes time
+
+    return int(pq.read_metadata(path).num_rows)
 
 
 def _hash_of(path: str | Path) -> str:

@@ -45,6 +45,11 @@ class Result:
         """The heading, if any, then the notes."""
         return (self.heading, *self.notes) if self.heading else self.notes
 
+    def has_values(self, name: str) -> bool:
+        """Return whether a column has a value that is not NULL."""
+        column = self.table.column(name)
+        return bool(column.null_count < len(column))
+
     def arrow(self) -> pa.Table:
         """Return the rows as an Arrow table."""
         return self.table

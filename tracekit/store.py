@@ -24,11 +24,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import filelock
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from tracekit import manifest
 from tracekit.errors import StoreError, UsageError
@@ -42,6 +40,9 @@ from tracekit.schema import (
     Table,
     batch_of_rows,
 )
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq  # loaded, like filelock, for changes only: it takes time
 
 #: The file that makes a folder a store.
 STORE_MARK = "tracekit.json"
@@ -240,6 +241,8 @@ class TableWriter:
 
 def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """Return a writer with dictionaries for repeated values and deltas for growing ones."""
+    import pyarrow.parquet as pq
+
     growing = [name for name in schema.names if name in _GROWING]
     return pq.ParquetWriter(
         path,
@@ -427,6 +430,8 @@ class Store:
     def _said(
         self, table: Table, column: str, run_id: str, alive: Collection[Commit]
     ) -> Iterator[tuple[str, Any]]:
+        import pyarrow.parquet as pq
+
         for commit, file in self._files(table.name, run_id):
             if commit in alive:
                 rows = pq.ParquetFile(file).read([column, "value"]).to_pylist()
@@ -459,6 +464,8 @@ class Store:
 
         Raises StoreError if a link leads out of the store, because changes delete files.
         """
+        import filelock
+
         self._refuse_links()
         lock = filelock.FileLock(self.path / _LOCK)
         try:
@@ -492,6 +499,8 @@ class Store:
 
     def _dead(self) -> Iterator[Path]:
         """Yield the staging folders whose ingest is no longer alive."""
+        import filelock
+
         for name in filter(_INGEST_ID.fullmatch, _names(self.path / _STAGING)):
             folder = self.path / _STAGING / name
             if folder.is_symlink() or (folder / _LOCK).is_symlink():
@@ -641,6 +650,8 @@ class Ingest:
 
     def __init__(self, store: Store, replacing: Collection[str]) -> None:
         """Claim a staging folder; its lock tells others that we are alive."""
+        import filelock
+
         self.store = store
         self._replacing = set(replacing)
         #: Ingests derived from sources that this ingest replaced; they were removed.

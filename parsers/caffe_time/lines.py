@@ -7,16 +7,15 @@ tools/net_speed_benchmark.cpp.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tracekit.parsers.caffe_time.sniffing import VALUE
 from tracekit.reading.decimals import whole
 
 _PREFIX = re.compile(
     r"(?:([IWEF])(?:\d{4}){1,2} \d\d:\d\d:\d\d\.\d{6} +(\d{1,18}) )?"
     r"\b([\w-]{1,60})\.(?:cpp|cc|cu|hpp|h):\d{1,6}\] "
 )
-_VALUE = r": +(\S+) (ms|milli ?seconds)\.?"
 #: Statistic of a value over several iterations, by the word before it.
 _STATISTICS = {
     "average": "mean",
@@ -28,22 +27,19 @@ _STATISTICS = {
     "median": "median",
     "total": "sum",
 }
-_VALUE_ANYWHERE = re.compile(_VALUE.encode())
 _WORD = r"(?:(Average|Mean|Min|Minimum|Max|Maximum|Median) )"
-_LAYER = re.compile(rf"([^\t]*\S)\s+(forward|backward){_VALUE}")
-_PASS = re.compile(rf"{_WORD}?(Forward|Backward) pass{_VALUE}")
-_BOTH = re.compile(rf"{_WORD}Forward-Backward{_VALUE}")
-_TOTAL = re.compile(rf"(Total) Time{_VALUE}")
-_ITERATION = re.compile(
-    rf"Iteration: (\d{{1,18}}) (forward|backward|forward-backward) time{_VALUE}"
-)
+_LAYER = re.compile(rf"([^\t]*\S)\s+(forward|backward){VALUE}")
+_PASS = re.compile(rf"{_WORD}?(Forward|Backward) pass{VALUE}")
+_BOTH = re.compile(rf"{_WORD}Forward-Backward{VALUE}")
+_TOTAL = re.compile(rf"(Total) Time{VALUE}")
+_ITERATION = re.compile(rf"Iteration: (\d{{1,18}}) (forward|backward|forward-backward) time{VALUE}")
 _HEADING = re.compile(r"(\w{1,40}) time per layer:\s*")
 _LIKE_A_TIME = re.compile(
     r"\s(?:forward|backward): |\b(?:forward|backward)(?: pass| time): |\bforward-backward: "
     r"|\btotal time: |\t.*\bms\.?$",
     re.IGNORECASE,
 )
-_ANY_TIME = re.compile(rf".*{_VALUE}")
+_ANY_TIME = re.compile(rf".*{VALUE}")
 _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 _BLOCK = re.compile(r"\s*(\w+) \{\s*")
@@ -118,17 +114,6 @@ def time_of(text: str) -> Time | None:
         phase = None if "-" in phases else phases
         return _time(number, "single", phase, iteration_index=int(index))
     return None
-
-
-def lines_like_times(text: bytes) -> Iterator[str]:
-    """The lines that can have a time: a look at each of them takes longer than to find these."""
-    end = 0
-    for value in _VALUE_ANYWHERE.finditer(text):
-        if value.start() >= end:
-            start = text.rfind(b"\n", 0, value.start()) + 1
-            line = text[start:].partition(b"\n")[0]
-            end = start + len(line)
-            yield line.decode("utf-8", "replace")
 
 
 def heading_of(text: str) -> str | None:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracekit.parser import Report
+from tracekit.parsers.mlperf.sniffing import is_title
 from tracekit.reading.configurations import NUMBER, ConfigurationRows, Measured, unit_of
 from tracekit.reading.text.json_values import Number, object_in
 
 _PAIR = re.compile(r"\s*(?:\* )?([^:]{1,200}?)\s*:\s*(\S.{0,1000})")
-_TITLE = "MLPerf Results Summary"
 _PARAMETERS = "Test Parameters Used"
 _RESULT = "Result is"
 _ADVICE = "Recommendations:"
@@ -124,14 +124,9 @@ class Summary:
         self._test: _Test | None = None
         self._part = ""
 
-    @staticmethod
-    def is_title(line: str) -> bool:
-        """Whether a line is the title of a summary."""
-        return line.strip() == _TITLE
-
     def take(self, line: str) -> None:
         """Read one line, of a summary or of anything else."""
-        if self.is_title(line):
+        if is_title(line):
             self.end()
             self._test, self._part = _Test(), ""
         elif self._test is None:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tracekit.parser import Batch, Claim, Counting, FileSet, Match, Recipe, Report
-from tracekit.parsers.nsight_compute.counting import counting
 from tracekit.parsers.nsight_compute.pages import pages_of_reports, recording_of
 from tracekit.parsers.nsight_compute.sniffing import HEADER, SUMMARY, looks_like_it
 from tracekit.reading.text.lines import as_utf8
@@ -49,6 +48,8 @@ class NsightComputeParser:
 
     def counting(self, capability: str, operations: Sequence[str]) -> Counting:
         """Return the ncu command for all needed counters; see `tracekit.parser.CountingParser`."""
+        from tracekit.parsers.nsight_compute.counting import counting
+
         return counting(capability, operations)
 
     def sniff(self, head: bytes) -> Match | None:

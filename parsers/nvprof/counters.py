@@ -9,23 +9,13 @@ from typing import Any
 
 import msgspec
 
+from tracekit.parsers.nvprof.columns import COUNTERS, L2_SECTORS, LEVELS
 from tracekit.parsers.nvprof.quantities import LEVEL, whole
 from tracekit.schema import REPEATED
 
 Row = dict[str, Any]
 
 _SECTOR_BYTES = 32
-# flop_count_* count a fused multiply-add as two; their parts count instructions of a thread. Those
-# of flop_count_hp count a packed instruction as two, so they are no hadd_inst.
-COUNTERS = {
-    "flop_count_sp": "fp32_flop",
-    "flop_count_dp": "fp64_flop",
-    "flop_count_hp": "fp16_flop",
-    "dram_read_transactions": "dram_read_sector_count",
-    "dram_write_transactions": "dram_write_sector_count",
-    "dram_read_bytes": "dram_read_bytes",
-    "dram_write_bytes": "dram_write_bytes",
-}
 _PARTS = {
     "flop_count_sp": {
         "flop_count_sp_add": "fadd_inst",
@@ -38,11 +28,6 @@ _PARTS = {
         "flop_count_dp_fma": "dfma_inst",
     },
 }
-# What the caches above ask of L2, in sectors of 32 bytes. Atomics are in neither of them.
-L2_SECTORS = ("l2_read_transactions", "l2_write_transactions")
-OCCUPANCY = "achieved_occupancy"
-# A unit's level of use is rounded up: ``Idle (0)`` is no use at all, 0.5 % is ``Low (1)``.
-LEVELS = {"tensor_precision_fu_utilization": "tensor_inst"}
 _COUNTED = frozenset((*COUNTERS, *L2_SECTORS, *(p for parts in _PARTS.values() for p in parts)))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from tracekit.parsers.nvprof.counters import OCCUPANCY, Kernel
+from tracekit.parsers.nvprof.columns import OCCUPANCY
+from tracekit.parsers.nvprof.counters import Kernel
 from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.issues import CONTRADICTION, UNNAMED
 from tracekit.parsers.nvprof.quantities import (

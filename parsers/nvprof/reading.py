@@ -16,6 +16,7 @@ from tracekit.parsers.nvprof.issues import (
 )
 from tracekit.parsers.nvprof.metrics import metric_row
 from tracekit.parsers.nvprof.quantities import UNITS, DamagedRow
+from tracekit.parsers.nvprof.sniffing import NOTHING
 from tracekit.parsers.nvprof.tables import NOTE, ROW_IN_NAME, Cells, TableLayout, header_of
 from tracekit.parsers.nvprof.totals import summary_row, unified_row
 from tracekit.parsers.nvprof.traces import trace_row
@@ -32,9 +33,6 @@ _CHATTER = re.compile(r"(?:Some kernel\(s\) will be replayed|Replaying kernel|Ke
 _SEVERE = re.compile(r"(?P<kind>Warning|Error): ?(?P<text>.*)")
 _TITLE = re.compile(r"(?P<title>[A-Z][\w /().-]{2,60}):")
 _ELSEWHERE = re.compile(r"Generated result file: ?(?P<file>.*)")
-NOTHING = re.compile(
-    r"No (?:kernels|API activities|events/metrics|profile data|CUDA application) w\w+ \w+\b\.?"
-)
 _FOOTNOTE = re.compile(r"(?:Regs|SSMem|DSMem|SrcMemType|DstMemType): ")
 _SUM_LINE = re.compile(r"(?P<name>Total [A-Z][\w ]{2,60}): (?P<count>\d{1,18})")
 _DEVICE_LINE = re.compile(r'\s*Device "(?P<device>.*?)"(?:\s+Kernel: (?P<kernel>.*))?')

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from tracekit.parsers.nvprof.quantities import LEVEL, NOTED, DamagedRow, value
+from tracekit.parsers.nvprof.sniffing import may_have_header
 
 Cells = dict[str, str]
 
@@ -66,7 +67,6 @@ _ARGUMENT_KEYS = frozenset(
     )
 )
 _HEADER = re.compile(r'"?(?:Type|Time\(%\)|Start|Invocations|Device|Count)"? *(?:,|  )')
-_HEADER_WORDS = ("Duration", "Time(%)", "Invocations", "Total Size", "Context")
 _HEADER_TRIES = 8
 _GAP = re.compile(r" {2,}|\t+")
 _FIRST_CELLS = {
@@ -194,7 +194,7 @@ class Header:
 
 def header_of(text: str) -> Header | None:
     """Return the header of a table in a line, or None; program output can precede it."""
-    if not any(word in text for word in _HEADER_WORDS):  # far quicker than the pattern
+    if not may_have_header(text):  # far quicker than the pattern
         return None
     for found in islice(_HEADER.finditer(text), _HEADER_TRIES):
         header, is_csv = text[found.start() :], found[0].endswith(",")

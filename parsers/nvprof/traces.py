@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from tracekit.parsers.nvprof.counters import OCCUPANCY, Kernel, Row, as_json
+from tracekit.parsers.nvprof.columns import OCCUPANCY
+from tracekit.parsers.nvprof.counters import Kernel, Row, as_json
 from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.issues import ODD_VALUE
 from tracekit.parsers.nvprof.metrics import metric_cell

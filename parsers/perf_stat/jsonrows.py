@@ -27,31 +27,19 @@ from tracekit.parsers.perf_stat.known import (
 )
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
+from tracekit.parsers.perf_stat.sniffing import JSON_KEYS, JSON_SCOPES, is_json_row
 from tracekit.parsers.perf_stat.units import TOOL_EVENTS, event_scale, says_its_unit
-from tracekit.reading.words import words
 from tracekit.spelling import spelling_of
 
 _PAIR = re.compile(
     r'"([^"\\]{1,200})" *: *(?:"((?:[^"\\]|\\.)*)"|([^\s",{}][^"{}]*?)) *(?=,? *"|,? *[{}]|,? *$)'
 )
-_SCOPES = ("core", "cache", "cluster", "die", "socket", "node", "thread", "cpu")
-_OWN = {
-    *words("counter-value unit event event-runtime pcnt-running variance cgroup metric-value"),
-    *words("metric-unit metric-threshold metricgroup interval aggregate-number"),
-    *_SCOPES,
-}
-_START = re.compile(rf'\{{ *"(?:{"|".join(sorted(_OWN))})" *:')
 _OBJECTS = re.compile(r'(?<=\})\s*(?=\{[^{}]*"counter-value" *:)')
 _TIME = re.compile(r"\d{1,9}[.,]\d{1,9}")
 _BARE = r"(?:0|[1-9]\d*)(?:\.\d+)?"  # a number that is valid JSON
 _VALUE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|-?nan|-?inf|none|")
 
 Pairs = list[tuple[str, str]]
-
-
-def looks_like_it(line: str) -> bool:
-    """Return whether a line begins like one of ``perf stat -j``."""
-    return bool(_START.match(line))
 
 
 class JsonReader(LineReader):
@@ -65,7 +53,7 @@ class JsonReader(LineReader):
     def feed(self, text: str) -> bool:
         """Read a line; return False if nothing in it can be used."""
         line = text.strip()
-        if not looks_like_it(line):
+        if not is_json_row(line):
             return False
         parts = _OBJECTS.split(line)
         if len(parts) > 1:  # lines without the line feed between them
@@ -133,7 +121,7 @@ class JsonReader(LineReader):
         return number
 
     def _number_of(self, says: dict[str, str]) -> int:
-        texts = tuple(map(says.get, ("event", "unit", "cgroup", "aggregate-number", *_SCOPES)))
+        texts = tuple(map(says.get, ("event", "unit", "cgroup", "aggregate-number", *JSON_SCOPES)))
         if (number := self._known.get(texts)) is None:
             name = says["event"].strip()
             spelling, unit = spelling_of(name), says.get("unit") or None
@@ -166,7 +154,7 @@ class JsonReader(LineReader):
             return True
         if any(key in ("metric-value", "event-runtime") for key, _ in pairs):
             return True
-        named = [(key, value) for key, value in pairs if key not in _OWN]
+        named = [(key, value) for key, value in pairs if key not in JSON_KEYS]
         return bool(named) and all(_VALUE.fullmatch(value) for _, value in named)
 
     def _metrics(self, pairs: Pairs, says: dict[str, str]) -> list[int]:
@@ -189,7 +177,7 @@ class JsonReader(LineReader):
                 if name is None:
                     self._tell_cut(value)
                     continue
-            elif key not in _OWN and "counter-value" not in says:
+            elif key not in JSON_KEYS and "counter-value" not in says:
                 name, event = key, None
             else:
                 continue
@@ -275,7 +263,7 @@ def _is_valid(line: str) -> bool:
 
 def _scope(says: dict[str, str]) -> tuple[str | None, int | None]:
     """Return the scope of a row, named as in the text format."""
-    name = next((says[key].strip() for key in _SCOPES if key in says), None)
+    name = next((says[key].strip() for key in JSON_SCOPES if key in says), None)
     if "cpu" in says and name is not None and name.isdecimal():
         name = f"CPU{name}"
     number = says.get("aggregate-number", "")

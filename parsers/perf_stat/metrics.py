@@ -6,21 +6,10 @@ import json
 import re
 
 from tracekit.parsers.perf_stat.assemble import CounterSeries
-from tracekit.parsers.perf_stat.units import is_percent, metric_of
+from tracekit.parsers.perf_stat.units import metric_of
 from tracekit.spelling import Spelling
 
-_NAMES = re.compile(
-    r"insn per cycle|stalled cycles per insn|SMI(?: cycles%|#)|[GM]hz|cycles / (?:elision|trans.*)|"
-    r"CPUs utilized|%? *tma_\w+|% {2,}\w+",
-    re.IGNORECASE,
-)
 _PMU_OF_GROUP = re.compile(r".* \((\w+)\)")
-
-
-def is_metric_name(text: str) -> bool:
-    """Return whether `text` is the name of one of perf's metrics in the header of a table."""
-    name = text.strip()
-    return bool(_NAMES.fullmatch(name)) or is_percent(name.lower())
 
 
 def metric_series(

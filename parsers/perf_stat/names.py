@@ -1,11 +1,11 @@
-"""Known event names, to recognize perf's rows and truncated names."""
+"""Known names of events and metrics, to recognize perf's rows and truncated names."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cache, lru_cache
 
-from tracekit.events import knowledge
 from tracekit.reading.words import words
 
 #: Events named by perf itself (perf-list(1)) without a meaning in `events.toml`.
@@ -24,9 +24,39 @@ _OTHERS = (
     ),
 )
 
+_METRICS = re.compile(
+    r"insn per cycle|stalled cycles per insn|SMI(?: cycles%|#)|[GM]hz|cycles / (?:elision|trans.*)|"
+    r"CPUs utilized|%? *tma_\w+|% {2,}\w+",
+    re.IGNORECASE,
+)
+_OF_ALL = re.compile(r"(?:\S+ )?of all \S+(?: \S+){0,2}")
+#: Metrics that perf prints in percent, and whose sign it omits in CSV and JSON.
+_PERCENTS = frozenset(
+    (
+        "frontend cycles idle",
+        "backend cycles idle",
+        "transactional cycles",
+        "aborted cycles",
+        "retiring",
+        "bad speculation",
+        "frontend bound",
+        "backend bound",
+        "heavy operations",
+        "light operations",
+        "branch mispredict",
+        "machine clears",
+        "fetch latency",
+        "fetch bandwidth",
+        "memory bound",
+        "core bound",
+    )
+)
+
 
 @cache
 def _names() -> list[str]:
+    from tracekit.events import knowledge  # for events only: it takes time to load
+
     keys = {key for event in knowledge().events.values() for key in event.keys}
     return sorted(keys.union(_OTHERS))
 
@@ -46,3 +76,14 @@ def whole_of_cut(key: str) -> str | None:
         return None
     at = bisect_right(names, key)
     return names[at] if at < len(names) and names[at].startswith(key) else None
+
+
+def is_metric_name(text: str) -> bool:
+    """Return whether `text` is the name of one of perf's metrics in the header of a table."""
+    name = text.strip()
+    return bool(_METRICS.fullmatch(name)) or is_percent(name.lower())
+
+
+def is_percent(name: str) -> bool:
+    """Return whether perf can print a percent sign for the metric `name` (in lowercase)."""
+    return name in _PERCENTS or bool(_OF_ALL.fullmatch(name))

@@ -21,9 +21,10 @@ from tracekit.parsers.perf_stat.assemble import ALWAYS, NEVER, CounterSeries, Co
 from tracekit.parsers.perf_stat.cells import small
 from tracekit.parsers.perf_stat.known import FieldCell, FieldLayout, LineReader
 from tracekit.parsers.perf_stat.measurements import Measurements
-from tracekit.parsers.perf_stat.metrics import is_metric_name, metric_series
-from tracekit.parsers.perf_stat.names import is_known
+from tracekit.parsers.perf_stat.metrics import metric_series
+from tracekit.parsers.perf_stat.names import is_known, is_metric_name
 from tracekit.parsers.perf_stat.scopes import THREAD, UNIT
+from tracekit.parsers.perf_stat.sniffing import INTERVALS, TABLE, TITLE, split_names
 from tracekit.parsers.perf_stat.units import KNOWN_UNITS, event_scale, metric_of, says_its_unit
 from tracekit.spelling import spelling_of
 
@@ -32,17 +33,12 @@ _DIGITS = rf"\d(?:[\d.,'\u2019{_SPACES}]*\d)?(?:[eE][+-]?\d+)?"
 _GROUPS = r"\d{1,3}(?: \d{3})+(?:[.,]\d+)?"  # thousands separated by blanks
 _SIGNED = rf"[+-]?{_DIGITS}"
 
-TITLE = re.compile(r"\s*Performance counter stats for (?=(?:process id |thread id )?')")
 _WHOLE_TITLE = re.compile(
     r"\s*Performance counter stats for (process id |thread id )?'(.*)'(?: \((\d{1,9}) runs\))?:\s*",
     re.DOTALL,
 )
 _MOST_TITLE = 1 << 16
-_MOST_NAME = 100
-_JSON = '"{}[]'  # no name begins this way, and lines of JSON are many
 _MOST_LINE = 2048
-INTERVALS = re.compile(r"#\s+time\s.*\bcounts\b.*\bevents\s*$")
-_TABLE = re.compile(r"#\s+time\s+(.*)")
 _TABLE_SCOPES = re.compile(r"(?:(?:socket|die|cluster|cache|core|node)\s+cpus|cpu|CPU|comm-pid)\b")
 _FOOTER = re.compile(
     rf"\s*({_DIGITS})(?:\s+\+-\s+({_DIGITS}))?\s+seconds\s+(time\s+elapsed|user|sys)"
@@ -103,25 +99,6 @@ class _Tail:
     share: str | None
 
 
-def begins_otherwise(line: str) -> bool:
-    """Return whether a line has no text, or begins like a line of JSON."""
-    return line.lstrip()[:1] in _JSON  # an empty text is in every text
-
-
-def is_header(line: str) -> bool:
-    """Return whether `line` names the columns of a table of metrics, in text or CSV."""
-    table = _TABLE.fullmatch(line)
-    if table is None and begins_otherwise(line):
-        return False
-    names = re.split(r" {2,}", table[1]) if table else line.split(",")
-    firsts = [name.strip()[:1] for name in names]
-    if any(first.isdigit() or first in _JSON for first in firsts if first):
-        return False
-    return len(names) > 1 and any(
-        is_metric_name(part) for name in names if len(name) < _MOST_NAME for part in _split(name)
-    )
-
-
 class TextReader(LineReader):
     """Reads the lines of blocks and intervals; unknown lines are left to other readers."""
 
@@ -159,7 +136,7 @@ class TextReader(LineReader):
         if INTERVALS.match(text):
             self._names = []
             return True
-        table = _TABLE.fullmatch(text)
+        table = TABLE.fullmatch(text)
         return table is not None and self._header(_TABLE_SCOPES.sub("", table[1]))
 
     def _known(self, text: str) -> bool:
@@ -384,7 +361,7 @@ class TextReader(LineReader):
     def _values(self, found: re.Match[str]) -> bool:
         values = found["values"].split()
         if len(values) != len(self._names):  # long names have one blank between them
-            self._names = [name for names in self._names for name in _split(names)]
+            self._names = [name for names in self._names for name in split_names(names)]
         if len(values) != len(self._names) or not (self.is_in_block or found["time"]):
             return False
         if found["time"]:
@@ -402,16 +379,6 @@ def _fields(lines: pa.Array) -> pa.Array:
 def _is_metric(note: str) -> bool:
     """Return whether a note without a number is the name of one of perf's metrics."""
     return is_metric_name(note) or metric_of(note).name in ("/sec", "Hz") or "  " in note.strip()
-
-
-def _split(names: str) -> list[str]:
-    """Split names of metrics that are one blank apart."""
-    words = names.split(" ")
-    for count in range(1, len(words)):
-        first, rest = " ".join(words[:count]), " ".join(words[count:])
-        if is_metric_name(first) and all(map(is_metric_name, others := _split(rest))):
-            return [first, *others]
-    return [names]
 
 
 def _says(found: re.Match[str]) -> dict[str, Any]:

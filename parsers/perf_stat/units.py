@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tracekit.parsers.perf_stat.names import is_percent
+
 
 @dataclass(frozen=True, slots=True)
 class UnitScale:
@@ -64,30 +66,6 @@ _PER_TIME = re.compile(r"(\w+)/s(?:ec)?")
 #: perf's own events of time (tools/perf/util/tool_pmu.c) by their keys, and their columns in
 #: `measurement`.
 TOOL_EVENTS = {"duration_time": "dur_ns", "user_time": "user_ns", "system_time": "system_ns"}
-_OF_ALL = re.compile(r"(?:\S+ )?of all \S+(?: \S+){0,2}")
-#: Metrics that perf prints in percent, and whose sign it omits in CSV and JSON.
-_PERCENTS = frozenset(
-    (
-        "frontend cycles idle",
-        "backend cycles idle",
-        "transactional cycles",
-        "aborted cycles",
-        "retiring",
-        "bad speculation",
-        "frontend bound",
-        "backend bound",
-        "heavy operations",
-        "light operations",
-        "branch mispredict",
-        "machine clears",
-        "fetch latency",
-        "fetch bandwidth",
-        "memory bound",
-        "core bound",
-    )
-)
-
-
 #: Events of time that count in ns, whatever unit perf prints them in.
 CLOCKS = ("task-clock", "cpu-clock")
 #: A clock in msec, if no unit is next to it (nsec_printout, before Linux 4.19).
@@ -134,11 +112,6 @@ def metric_of(label: str, has_sign: bool = False) -> Metric:
     if is_percent(small):
         return Metric(text, _RATIO, None)
     return Metric(text, _NONE, None)
-
-
-def is_percent(name: str) -> bool:
-    """Return whether perf can print a percent sign for the metric `name` (in lowercase)."""
-    return name in _PERCENTS or bool(_OF_ALL.fullmatch(name))
 
 
 def _scale_before(unit: str) -> UnitScale:

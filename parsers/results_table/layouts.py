@@ -1,28 +1,16 @@
-"""Layouts of a table in a file: each yields its columns as text, in batches of rows."""
+"""Layouts of a table in a file: which one it has, by the start of the file."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from tracekit.reading.text.lines import as_utf8
 
-from tracekit.errors import FormatError
-from tracekit.parser import Report
-from tracekit.reading.issues import skip_damaged_row
-from tracekit.reading.text.json_values import JsonText, cut_content, text_of, value_of
-from tracekit.reading.text.lines import as_utf8, blocks, tell_places
-from tracekit.source import Source, laid_out
-
-ROWS_AT_ONCE = 1 << 16
-#: Some rows of a table: its columns, each as the text in the file.
-Columns = Mapping[str, pa.Array]
 _DELIMITERS = (",", "\t", ";", "|")
 _PARQUET = b"PAR1"
 _LINES_LOOKED_AT = 12
@@ -36,37 +24,29 @@ _OF_PROFILERS = re.compile(
     r"total(?: time|duration) ?\(?ns\)?|calls|time ?\(%\)|process[_ ]?id|pid|tid|section name"
 )
 _COLUMNS = re.compile(r'\{\s*("(?:[^"\\]|\\.)*")\s*:\s*\[\s*(?:[-\d"tfn\[\]])')
+LayoutKind = Literal["csv", "json_columns", "json_lines", "json_rows", "parquet"]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout: its name in `formats --explain`, its reader, and why a file cannot be read."""
+    """A layout: its name in `formats --explain`, its kind, and why a file cannot be read."""
 
     title: str
-    read: Callable[[Source, Report], Iterator[Iterator[Columns]]]
+    kind: LayoutKind
     lacking: str | None = None
 
 
 def layout_of(head: bytes) -> Layout | None:
     """Return the layout of a file with this head; None if it is not a table."""
     if head.startswith(_PARQUET):
-        return Layout("Parquet", _parquet)
+        return Layout("Parquet", "parquet")
     text = as_utf8(head).decode("utf-8", "replace").lstrip()
     if text.startswith("["):
         is_table = _is_row(_first_value(text[1:].lstrip()))
-        return Layout("a JSON list of rows", _json_rows) if is_table else None
+        return Layout("a JSON list of rows", "json_rows") if is_table else None
     if text.startswith("{"):
         return _of_object(text)
     return _of_text(text)
-
-
-def tables(layout: Layout, source: Source, report: Report) -> Iterator[Iterator[Columns]]:
-    """The tables of a file: one, or (an object of columns of several lengths) more."""
-    yield from layout.read(source, report)
-    tell_places(source, report)
-
-
-# -- telling them ---------------------------------------------------------------------------------
 
 
 def _first_value(text: str) -> Any:
@@ -88,36 +68,36 @@ def _is_row(value: Any) -> bool:
 def _of_object(text: str) -> Layout | None:
     if found := _COLUMNS.match(text):
         is_foreign = json.loads(found[1], strict=False) in _FOREIGN
-        return None if is_foreign else Layout("a JSON object of columns", _json_columns)
+        return None if is_foreign else Layout("a JSON object of columns", "json_columns")
     first, _, rest = text.partition("\n")
     if not _is_row(_first_value(first)):
         return None
     second = rest.lstrip().partition("\n")[0]
     is_table = not second or not rest.count("\n") or _is_row(_first_value(second))
-    return Layout("JSON lines, one per row", _json_lines) if is_table else None
+    return Layout("JSON lines, one per row", "json_lines") if is_table else None
 
 
 def _of_text(text: str) -> Layout | None:
     """A CSV: a line of names, and lines with as many cells and some numbers."""
-    lines = _first_lines(text)
-    delimiter = _delimiter(lines)
+    lines = first_lines(text)
+    delimiter = delimiter_of(lines)
     if delimiter is None:
         return None
     rows = list(csv.reader(lines, delimiter=delimiter))
     if not any(_NUMBER.fullmatch(cell) for row in rows[1:] for cell in row):
         return None
     lacking = _what_names_lack(rows[0])
-    return Layout("a CSV with a header line" if lacking is None else _NO_NAMES, _csv, lacking)
+    return Layout("a CSV with a header line" if lacking is None else _NO_NAMES, "csv", lacking)
 
 
-def _first_lines(text: str) -> list[str]:
+def first_lines(text: str) -> list[str]:
     """Return some lines without blanks and comments; the last of a head may be truncated."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     told = [line for line in lines[:_LINES_LOOKED_AT] if line.strip() and not line.startswith("#")]
     return told[:-1] if len(lines) <= _LINES_LOOKED_AT and len(told) > 2 else told
 
 
-def _delimiter(lines: Sequence[str]) -> str | None:
+def delimiter_of(lines: Sequence[str]) -> str | None:
     """The delimiter: the first that splits half of the lines into as many cells as the names."""
     for delimiter in _DELIMITERS:
         try:
@@ -150,205 +130,11 @@ def first_line(head: bytes) -> int:
 
 def is_of_a_profiler(head: bytes) -> bool:
     """Return whether a CSV has a profiler's columns: then its rows are not configurations."""
-    lines = _first_lines(as_utf8(head).decode("utf-8", "replace"))
-    delimiter = _delimiter(lines)
+    lines = first_lines(as_utf8(head).decode("utf-8", "replace"))
+    delimiter = delimiter_of(lines)
     if delimiter is None:
         return False
     return any(
         _OF_PROFILERS.fullmatch(name.strip())
         for name in next(csv.reader(lines, delimiter=delimiter))
     )
-
-
-# -- reading them ---------------------------------------------------------------------------------
-
-
-def _csv(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
-    head = as_utf8(source.head()).decode("utf-8", "replace")
-    delimiter = _delimiter(_first_lines(head)) or ","
-    yield _by_rows(_csv_rows(source, report, delimiter))
-
-
-def _csv_rows(source: Source, report: Report, delimiter: str) -> Iterator[dict[str, str | None]]:
-    reader = csv.reader(_text_lines(source, report), delimiter=delimiter)
-    names: list[str] | None = None
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            _skip_row(report, f"rows that cannot be read ({error})")
-            continue
-        if cells is None:
-            return
-        if not cells:
-            continue
-        if names is None:
-            names = [cell.strip() for cell in cells]
-        elif len(cells) != len(names):
-            _skip_row(report, f"rows that do not have {len(names)} cells like the header line")
-        elif [cell.strip() for cell in cells] != names:  # results appended to results
-            yield dict(zip(names, cells, strict=True))
-
-
-def _text_lines(source: Source, report: Report) -> Iterator[str]:
-    is_begun = False
-    for block in blocks(source, report):
-        for line in block.lines:
-            text = line.decode("utf-8", "replace").rstrip("\r")
-            if is_begun or (text.strip() and not text.startswith("#")):
-                is_begun = True
-                yield text + "\n"
-
-
-def _skip_row(report: Report, what: str) -> None:
-    advice = "check the file: a delimiter or a quote may be missing, or the file is truncated"
-    skip_damaged_row(report, f"{what}, skipped", advice)
-
-
-def _by_rows(rows: Iterator[dict[str, str | None]]) -> Iterator[Columns]:
-    """Rows as columns, in batches; a name that a row lacks is None there."""
-    while True:
-        some = list(islice(rows, ROWS_AT_ONCE))
-        if not some:
-            return
-        names = dict.fromkeys(name for row in some for name in row)
-        yield {name: pa.array([row.get(name) for row in some], pa.string()) for name in names}
-
-
-def _json_lines(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
-    def rows() -> Iterator[dict[str, str | None]]:
-        for block in blocks(source, report):
-            for line in block.lines:
-                if not line.strip():
-                    continue
-                try:
-                    row = value_of(line.decode("utf-8", "replace"))
-                except ValueError:
-                    row = None
-                if isinstance(row, dict):
-                    yield _as_text(row)
-                else:
-                    _skip_row(report, "lines that are not a JSON object")
-
-    yield _by_rows(rows())
-
-
-def _as_text(row: dict[str, Any], prefix: str = "") -> dict[str, str | None]:
-    """Return a row of JSON as text; members of nested objects have names with a dot."""
-    told: dict[str, str | None] = {}
-    for name, value in row.items():
-        if isinstance(value, dict) and not prefix:
-            told |= _as_text(value, f"{name}.")
-        else:
-            told[prefix + name] = text_of(value)
-    return told
-
-
-def _json_rows(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
-    text = JsonText(source, report)
-
-    def rows() -> Iterator[dict[str, str | None]]:
-        text.skip("[")
-        while not text.skip("]"):
-            try:
-                row = text.value()
-            except ValueError as error:
-                report.issue(cut_content(f"the list of rows cannot be read to the end ({error})"))
-                return
-            if isinstance(row, dict):
-                yield _as_text(row)
-            else:
-                _skip_row(report, "list members that are not objects")
-            if not text.skip(",") and text.symbol() != "]":
-                report.issue(cut_content("the list of rows does not end"))
-                return
-
-    yield _by_rows(rows())
-
-
-def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
-    """Group columns into tables by their length."""
-    text = JsonText(source, report)
-    found: dict[int, dict[str, pa.Array]] = {}
-    text.skip("{")
-    while not text.skip("}"):
-        try:
-            name = text.name()
-            values = text.value()
-        except ValueError as error:
-            report.issue(cut_content(f"the columns cannot be read to the end ({error})"))
-            break
-        if isinstance(values, list):
-            column = pa.array([_cell(value) for value in values], pa.string())
-            found.setdefault(len(values), {})[name] = column
-        else:
-            report.tell(
-                "no_column",
-                "warning",
-                "import",
-                f"{name!r} is not a column: not a list",
-                "it is skipped",
-            )
-        if not text.skip(",") and text.symbol() != "}":
-            report.issue(cut_content("the object of columns does not end"))
-            break
-    for columns in found.values():
-        yield _cut_up(columns)
-
-
-def _cell(value: Any) -> str | None:
-    return _as_text({"": value}, ".")["."]
-
-
-def _cut_up(columns: Columns) -> Iterator[Columns]:
-    length = max(map(len, columns.values()))
-    for start in range(0, length, ROWS_AT_ONCE):
-        yield {name: column.slice(start, ROWS_AT_ONCE) for name, column in columns.items()}
-
-
-def _parquet(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
-    with laid_out(source) as (plain, damage):
-        if damage:
-            report.issue(cut_content(f"the {damage}"))
-        try:
-            file = pq.ParquetFile(plain.path)
-        except (pa.ArrowException, OSError) as error:
-            raise FormatError(
-                f"{source.path}: cannot be read as Parquet: {_one_line(error)}; get a new "
-                "copy from where it was written"
-            ) from error
-        yield _row_groups(file, report)
-        report.read(max(0, plain.size_bytes - report.read_bytes))
-
-
-def _row_groups(file: pq.ParquetFile, report: Report) -> Iterator[Columns]:
-    left = file.metadata.num_rows
-    try:
-        for batch in file.iter_batches(ROWS_AT_ONCE):
-            left -= batch.num_rows
-            yield {
-                name: _column_text(column)
-                for name, column in zip(batch.schema.names, batch.columns, strict=True)
-            }
-    except (pa.ArrowException, OSError) as error:
-        report.event_count += left
-        report.issue(
-            replace(
-                cut_content(f"rows cannot be read ({_one_line(error)})"), skipped_event_count=left
-            )
-        )
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
-
-
-def _column_text(column: pa.Array) -> pa.Array:
-    """Return a column as text; lists and the like as JSON."""
-    try:
-        return column.cast(pa.string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.array(
-            [None if v is None else json.dumps(v, default=str) for v in column.to_pylist()],
-            pa.string(),
-        )

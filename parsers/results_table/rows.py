@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Report
-from tracekit.parsers.results_table.layouts import Columns
 from tracekit.parsers.results_table.packed import unpacked
 from tracekit.parsers.results_table.roles import FINE, role_of
 from tracekit.parsers.results_table.said import ColumnsSaid, roles_without_units
+from tracekit.parsers.results_table.tables import Columns
 from tracekit.reading.configurations import NUMBER, clean, numbers_of, tell_no_number, unit_of
 from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, TEXT
 

@@ -7,19 +7,17 @@ line gives a row or is counted in an issue. The reader, `dump`, is loaded when a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracekit.parser import Batch, Claim, FileSet, Match, Recipe, Report
 from tracekit.parsers.tensorflow_profiler.logdir import is_dump_of_run, sets_of
-from tracekit.parsers.tensorflow_profiler.xprof.answer import Answer, Refusal
-from tracekit.parsers.tensorflow_profiler.xprof.ask import asking
 from tracekit.reading.protowire import LENGTH, WireError, WireField, fields
 from tracekit.source import Source
 
-#: Asks xprof about a dump, and returns a function that waits for the answer.
-Asking = Callable[[Source], AbstractContextManager[Callable[[], Answer | Refusal]]]
+if TYPE_CHECKING:
+    from tracekit.parsers.tensorflow_profiler.xprof.ask import Asking
 
 #: The plane that says what ran the profiler.
 TASK = "Task Environment"
@@ -91,8 +89,8 @@ class TensorflowProfilerParser:
         name = _first_plane(head)
         return Match(0.95, f"a protobuf whose first plane is {name!r}") if name else None
 
-    def __init__(self, asking: Asking = asking) -> None:
-        """Create a parser; `asking` asks xprof about a dump: tests do without it."""
+    def __init__(self, asking: Asking | None = None) -> None:
+        """Create a parser; `asking` asks xprof about a dump instead of ours: tests do without."""
         self._asking = asking
 
     def expects(self, file: Path) -> bool:
@@ -106,8 +104,9 @@ class TensorflowProfilerParser:
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """Yield the rows of a dump; see the module."""
         from tracekit.parsers.tensorflow_profiler.dump import rows_of_dump
+        from tracekit.parsers.tensorflow_profiler.xprof.ask import asking
 
-        yield from rows_of_dump(source, report, self._asking)
+        yield from rows_of_dump(source, report, self._asking or asking)
 
 
 def _first_plane(head: bytes) -> str | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Report
-from tracekit.parsers.tensorflow_profiler import TASK, Asking
+from tracekit.parsers.tensorflow_profiler import TASK
 from tracekit.parsers.tensorflow_profiler.advice import Advice, wants
 from tracekit.parsers.tensorflow_profiler.events import PlaneEvents, read_events, read_times
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
@@ -30,6 +30,7 @@ from tracekit.parsers.tensorflow_profiler.planes import (
     read_space,
 )
 from tracekit.parsers.tensorflow_profiler.rows import PlaneRows, short_name
+from tracekit.parsers.tensorflow_profiler.xprof.ask import Asking
 from tracekit.reading.xla.lines import Role, device_of, role
 from tracekit.reading.xla.ops import Nesting, nesting, runs_others
 from tracekit.schema import DEVICE_TABLE, OP_STAT, STEP, STEP_PART, batch_of_rows

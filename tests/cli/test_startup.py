@@ -11,13 +11,38 @@ import pytest
 
 LOADED = """
 import sys
-try:
-    sys.argv = ["tracekit", *sys.argv[1:]]
-    import tracekit.cli
-    tracekit.cli.main()
-finally:
-    print(*(name for name in sys.modules if "." not in name), file=sys.stderr)
+from tracekit.cli.app import run
+assert run(sys.argv[1:]) == 0
+print(*sys.modules, file=sys.stderr)
 """
+#: A module of each format, and of what formats share, that telling files apart does not need.
+READERS = {
+    *(
+        f"tracekit.parsers.{name}.rows"
+        for name in (
+            "google_benchmark",
+            "hyperfine",
+            "pytest_benchmark",
+            "tensorflow_timeline",
+            "tensorflow_tools",
+            "tensorflow_trace",
+            "torch_profiler",
+        )
+    ),
+    *(
+        f"tracekit.parsers.{name}.reading"
+        for name in (
+            "caffe_time",
+            "mlperf",
+            "nvprof",
+            "perf_stat",
+            "results_table",
+        )
+    ),
+    "tracekit.parsers.nsight_compute.report",
+    "tracekit.parsers.tensorflow_profiler.dump",
+    *(f"tracekit.reading.{name}" for name in ("chrome.reader", "configurations", "xla")),
+}
 Loaded = Callable[..., set[str]]
 
 
@@ -48,6 +73,24 @@ def test_an_ingest_loads_no_engine(loaded: Loaded, gpu_trace: Path) -> None:
     found = loaded("ingest", gpu_trace)
     assert "pyarrow" in found
     assert not found & {"duckdb", "pandas", "matplotlib"}
+
+
+def test_an_ingest_loads_the_reader_of_one_format(loaded: Loaded, gpu_trace: Path) -> None:
+    found = loaded("ingest", gpu_trace)
+    assert found & READERS == {
+        "tracekit.parsers.torch_profiler.rows",
+        "tracekit.reading.chrome.reader",
+    }
+    assert not loaded("formats") & READERS
+
+
+@pytest.mark.parametrize("words", [["kernels"], ["summary"]])
+def test_a_question_loads_no_more_than_the_engine(
+    loaded: Loaded, filled: Path, words: list[str]
+) -> None:
+    found = loaded(*words, "--store", filled)
+    assert "duckdb" in found
+    assert not found & {"pandas", "matplotlib", "filelock", "pyarrow.compute"}
 
 
 QUESTIONS = """

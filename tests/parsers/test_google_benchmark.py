@@ -15,7 +15,8 @@ from tests.parsers.conftest import Parsed
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers.google_benchmark import GoogleBenchmarkParser, labels_of
+from tracekit.parsers.google_benchmark import GoogleBenchmarkParser
+from tracekit.parsers.google_benchmark.rows import labels_of
 from tracekit.source import Source
 
 HERE = FIXTURES / "google_benchmark"

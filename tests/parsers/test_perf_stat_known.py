@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.benchmarks.perf_stat import written
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers import perf_stat
 from tracekit.parsers.perf_stat import PerfStatParser, known
+from tracekit.parsers.perf_stat import reading as perf_reading
 from tracekit.parsers.perf_stat.csvrows import CsvReader
 from tracekit.source import Source
 
@@ -37,8 +37,8 @@ def check_line_by_line(path: Path, least: int = 0) -> None:
     """The file gives the same when nothing is known; otherwise at least so many lines are."""
     taken: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(perf_stat, "_FEW_LINES", 3)
-        patch.setattr(perf_stat, "_MANY_LINES", 50)
+        patch.setattr(perf_reading, "_FEW_LINES", 3)
+        patch.setattr(perf_reading, "_MANY_LINES", 50)
         patch.setattr(known, "_MANY", 5)
         take = known.LearnedLines.take
 

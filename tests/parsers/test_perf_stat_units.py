@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.parsers.perf_stat.metrics import is_metric_name
+from tracekit.parsers.perf_stat.names import is_metric_name
 from tracekit.parsers.perf_stat.scopes import kind_of
 from tracekit.parsers.perf_stat.units import Metric, UnitScale, event_scale, metric_of
 

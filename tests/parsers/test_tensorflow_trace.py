@@ -16,7 +16,7 @@ from tests.parsers.conftest import Parsed, Row, gathered
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers import tensorflow_trace
+from tracekit.parsers.tensorflow_trace import rows as trace_rows
 from tracekit.registry import detect, parser_named
 from tracekit.schema import EVENT_TABLES
 from tracekit.source import Source
@@ -289,7 +289,7 @@ def test_nothing_to_read(parse: Parse) -> None:
 
 
 def test_the_writers_limit_is_told(parse: Parse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tensorflow_trace, "MOST_EVENTS", 2)
+    monkeypatch.setattr(trace_rows, "MOST_EVENTS", 2)
     found = parse([interval(1, 1), interval(1, 1, ts=20)])
     assert found.issues["event_limit"].severity_kind == "warning"
     assert not found.facts["is_complete"]

@@ -6,9 +6,12 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
+
+from tracekit.startup import search_cycles_seldom
 
 _MOMENT_SECONDS = 0.1
 # numpy's linear algebra starts a thread per core when it is imported, which takes longer than all
@@ -20,6 +23,7 @@ def main() -> None:
     """Run the command line and exit with its code (docs/cli.md)."""
     code = 130  # if Ctrl-C comes while the modules load
     must_break_off: Callable[[], bool] = bool
+    search_cycles_seldom()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _once_a_moment())
     with contextlib.suppress(KeyboardInterrupt):
@@ -29,12 +33,19 @@ def main() -> None:
         must_break_off = is_stuck
         own_process()
         code = run(sys.argv[1:])
-    if must_break_off():  # otherwise Python waits for a query that ignores the interrupt
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, AttributeError):  # closed or missing
-                stream.flush()
-        os._exit(code)
+    # Python waits for a query that ignores the interrupt. And it takes a sixth of a short command
+    # to free all objects, which is needed only if some are in use: by a thread, or by a traceback.
+    if must_break_off() or (code == 0 and threading.active_count() == 1):
+        _end_at_once(code)
     sys.exit(code)
+
+
+def _end_at_once(code: int) -> NoReturn:
+    """End the process without Python's cleanup."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, AttributeError):  # closed or missing
+            stream.flush()
+    os._exit(code)
 
 
 def _once_a_moment() -> Callable[[int, Any], None]:

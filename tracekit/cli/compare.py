@@ -137,11 +137,7 @@ def _readable(result: Result) -> Result:
     import pyarrow.compute as pc
 
     table, described = result.table, {column.name: column for column in result.columns}
-    kept = [
-        name
-        for name in described
-        if name not in _IN_WORDS and pc.any(table.column(name).is_valid()).as_py()
-    ]
+    kept = [name for name in described if name not in _IN_WORDS and result.has_values(name)]
     kept.sort(key=lambda name: name == "other_name")
     for name in ("a_launch_count", "b_launch_count"):  # mostly the same in each step
         if (

@@ -6,12 +6,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
+from tracekit.render.numbers import human
+from tracekit.result import Result
 
 if TYPE_CHECKING:
     from tracekit.engine import Database
-from tracekit.render.numbers import human
-from tracekit.result import Result
 
 _REASONS = {
     "not_collected": "its counters were not collected",
@@ -163,7 +162,7 @@ def _readable(result: Result) -> Result:
         column.name
         for column in result.columns
         if column.name not in _IN_NOTES
-        and (column.name == "name" or pc.any(result.table.column(column.name).is_valid()).as_py())
+        and (column.name == "name" or result.has_values(column.name))
     ]
     columns = tuple(column for column in result.columns if column.name in kept)
     return replace(result, table=result.table.select(kept), columns=columns)

@@ -49,8 +49,10 @@ def opened(store: Path, memory: str | None = None, timeout_s: float | None = Non
     """
     from tracekit.engine import Database
     from tracekit.limits import Limits
+    from tracekit.startup import keep_pandas_out
     from tracekit.store import open_store
 
+    keep_pandas_out()
     if memory is None:
         memory = os.environ.get(_MEMORY) or None
     limits = Limits(memory, _timeout_s() if timeout_s is None else timeout_s)

@@ -92,9 +92,6 @@ class Outputs:
 
 def session_of(store: Path) -> Session:
     """Open the store for charts."""
-    from tracekit.startup import keep_pandas_out
-
-    keep_pandas_out()
     from tracekit.session import Session
 
     return Session(opened(store))

@@ -11,14 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from tracekit.errors import UsageError
-from tracekit.events import rules
 from tracekit.intake.committing import already_in, commit
 from tracekit.intake.files import jobs_of, source_at
 from tracekit.intake.job import Job, Listener, Outcome, content_guess
 from tracekit.intake.options import Options, checked
 from tracekit.intake.reading import parse_whole, watched
 from tracekit.parser import Report
-from tracekit.peaks import assumptions
 from tracekit.schema import ASSUMPTION, EVENT_RULE, batch_of_rows
 from tracekit.store import Ingest, Store, create_store, run_id_of
 
@@ -89,12 +87,18 @@ def _refuse_mixed(jobs: list[Job], options: Options) -> None:
 
 def _assumed(options: Options) -> dict[str, pa.RecordBatch]:
     """The rows of what the user says of the device and its events."""
-    said = assumptions(options.device_name, [Path(path) for path in options.peaks])
-    events = rules([Path(path) for path in options.events])
-    return {
-        ASSUMPTION.name: batch_of_rows(ASSUMPTION, said),
-        EVENT_RULE.name: batch_of_rows(EVENT_RULE, events),
-    }
+    found: dict[str, pa.RecordBatch] = {}
+    if options.device_name is not None or options.peaks:
+        from tracekit.peaks import assumptions
+
+        said = assumptions(options.device_name, [Path(path) for path in options.peaks])
+        found[ASSUMPTION.name] = batch_of_rows(ASSUMPTION, said)
+    if options.events:
+        from tracekit.events import rules
+
+        events = rules([Path(path) for path in options.events])
+        found[EVENT_RULE.name] = batch_of_rows(EVENT_RULE, events)
+    return found
 
 
 def _refuse_others(home: Store, jobs: list[Job], options: Options) -> set[str]:

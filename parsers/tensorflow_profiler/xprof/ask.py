@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +25,9 @@ import msgspec
 from tracekit.parsers.tensorflow_profiler.xprof.answer import Answer, Refusal
 from tracekit.parsers.tensorflow_profiler.xprof.child import NOT_INSTALLED, NOTHING
 from tracekit.source import Source
+
+#: Asks xprof about a dump, and returns a function that waits for the answer.
+Asking = Callable[[Source], AbstractContextManager[Callable[[], Answer | Refusal]]]
 
 _CHILD = Path(__file__).with_name("child.py")
 # Where xprof looks for a dump, below our folder.

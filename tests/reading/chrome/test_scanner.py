@@ -19,8 +19,8 @@ from build_backend import compiling
 from tracekit import compiled
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers import torch_profiler
 from tracekit.parsers.torch_profiler import TorchProfilerParser
+from tracekit.parsers.torch_profiler import rows as torch_profiler
 from tracekit.reading.chrome import scanner as scanner_module
 from tracekit.reading.chrome.events import EventDecoder
 from tracekit.reading.chrome.scanner import Scan
@@ -335,7 +335,7 @@ import ctypes, random, sys
 sys.path.insert(0, {root!r})
 from tests.reading.chrome.test_scanner import damaged, seeds
 from tracekit.compiled import declared
-from tracekit.parsers import torch_profiler
+from tracekit.parsers.torch_profiler import rows as torch_profiler
 from tracekit.reading.chrome.events import EventDecoder
 from tracekit.reading.chrome.scanner import Scanner
 

@@ -6,19 +6,17 @@ import codecs
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from tracekit.parser import Issue, Report
-from tracekit.reading.text.lines import BLOCK_BYTES, as_utf8, encoding_of, mark_bytes
+from tracekit.reading.text.lines import BLOCK_BYTES, encoding_of, mark_bytes
 from tracekit.source import Source
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _HALF = re.compile("[\ud800-\udfff]")
-_FIRST_KEY = re.compile(r'\s*\{\s*"((?:[^"\\]|\\.){1,200})"\s*:')
 
 
 class Number(str):
@@ -218,22 +216,3 @@ def _listed(text: JsonText) -> Iterator[Any]:
         yield text.value()
         if not text.skip(",") and text.symbol() != "]":
             raise ValueError("a list does not end")
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The start of a JSON object: its first name, and whether others occur somewhere in it."""
-
-    first_name: str
-    text: str
-
-    @classmethod
-    def of(cls, head: bytes) -> Head | None:
-        """The start of an object; None if `head` is none."""
-        text = as_utf8(head).decode("utf-8", "replace")
-        found = _FIRST_KEY.match(text)
-        return cls(found[1], text) if found else None
-
-    def has(self, *names: str) -> bool:
-        """Whether all of these are names of members, at whatever depth."""
-        return all(re.search(rf'"{re.escape(name)}"\s*:', self.text) for name in names)

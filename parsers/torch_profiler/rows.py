@@ -1,8 +1,4 @@
-"""torch.profiler (kineto) Chrome traces, torch 1.8 and later, on any backend.
-
-Layouts: kineto's `output_json.cpp` and `ActivityType.h`; docs/formats.md lists the differences by
-version and backend. Every event gives a row or is counted in an issue.
-"""
+"""Reads torch's events: each category into its table."""
 
 from __future__ import annotations
 
@@ -15,7 +11,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.parser import Batch, Report
+from tracekit.parsers.torch_profiler.categories import (
+    FLOW_KINDS,
+    KERNEL_CATEGORIES,
+    SLICE_KINDS,
+    TRANSFER_KINDS,
+)
 from tracekit.reading.chrome.columns import (
     Cells,
     Choice,
@@ -27,7 +29,7 @@ from tracekit.reading.chrome.columns import (
     text,
 )
 from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
-from tracekit.reading.chrome.reader import TraceReader, plan_blocks
+from tracekit.reading.chrome.reader import TraceReader
 from tracekit.reading.chrome.rows import (
     FLOW_PHASES,
     EventRows,
@@ -40,7 +42,6 @@ from tracekit.reading.chrome.rows import (
     split,
 )
 from tracekit.reading.chrome.scanner import Route, ScannedBlock, ScannedRows, ScanPlan, scanner_of
-from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.times import ABSOLUTE_FROM_NS
 from tracekit.reading.copies import direction
 from tracekit.reading.words import words
@@ -59,45 +60,6 @@ from tracekit.schema import (
 )
 from tracekit.source import Source
 
-# -- what the categories mean ---------------------------------------------------------------------
-
-_KERNEL = frozenset(("kernel", "Kernel"))
-_TRANSFER = {"gpu_memcpy": "memcpy", "Memcpy": "memcpy", "gpu_memset": "memset", "Memset": "memset"}
-_SLICE_KINDS = {
-    "cpu_op": "op",
-    "Operator": "op",
-    "hpu_op": "op",
-    "cuda_runtime": "runtime",
-    "Runtime": "runtime",
-    "xpu_runtime": "runtime",
-    "mtia_runtime": "runtime",
-    "glow_runtime": "runtime",
-    "privateuse1_runtime": "runtime",
-    "cuda_driver": "driver",
-    "xpu_driver": "driver",
-    "privateuse1_driver": "driver",
-    "python_function": "python",
-    "user_annotation": "annotation",
-    "gpu_user_annotation": "device_annotation",
-    "cuda_sync": "sync",
-    "cuda_event": "sync",
-    "xpu_sync": "sync",
-    "overhead": "overhead",
-    "Trace": "span",
-    "mtia_ccp_events": "device",
-    "collective_comm": "device",
-    "cuda_profiler_range": "device",
-}
-_FLOW_KINDS = {
-    "ac2g": "launch",
-    "async_cpu_to_gpu": "launch",
-    "async_gpu": "launch",
-    "async": "launch",
-    "HostToDevice": "launch",
-    "async_npu": "launch",
-    "fwdbwd": "forward_backward",
-    "forward_backward": "forward_backward",
-}
 # c10::DeviceType, c10/core/DeviceType.h
 _DEVICE_TYPES = dict(
     enumerate(
@@ -111,28 +73,6 @@ _STEP_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation", "cpu_op"
 _STEP_COLUMNS = ("event_id", "start_ns", "dur_ns", "process_id", "thread_id")
 _STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 _NO_STREAM = 2**32 - 1  # -1 as uint32
-_BIG_ENOUGH_TO_SPLIT = 16 << 20
-
-
-# -- whether it is one ----------------------------------------------------------------------------
-
-#: Other tools also have `async`; the rest never appear without one of these.
-_CATEGORIES = {
-    *_KERNEL,
-    *_TRANSFER,
-    *_SLICE_KINDS,
-    *_FLOW_KINDS,
-    *words("cpu_instant_event enqueue dequeue async_task_queue"),
-} - {*words("async cuda_event privateuse1_driver xpu_driver xpu_sync")}
-_STRONG_KEYS = frozenset(
-    words(
-        """
-        deviceProperties distributedInfo baseTimeNanoseconds computeProperties cupti_version
-        roctracer_version
-        """
-    )
-)
-_KEYS = _STRONG_KEYS | {*words("schemaVersion traceName record_shapes with_stack profile_memory")}
 
 
 # -- which argument fills which column ------------------------------------------------------------
@@ -274,10 +214,10 @@ _LAYOUTS: dict[str, Sequence[str]] = {
 #: The events that nearly all are, most frequent first; the compiled scanner takes them.
 _PLAN = ScanPlan(
     routes=(
-        *(Route("X", category, SLICE) for category in _SLICE_KINDS),
-        *(Route("X", category, KERNEL) for category in sorted(_KERNEL)),
-        *(Route("X", category, TRANSFER) for category in _TRANSFER),
-        *(Route(phase, category, FLOW) for category in _FLOW_KINDS for phase in "sft"),
+        *(Route("X", category, SLICE) for category in SLICE_KINDS),
+        *(Route("X", category, KERNEL) for category in sorted(KERNEL_CATEGORIES)),
+        *(Route("X", category, TRANSFER) for category in TRANSFER_KINDS),
+        *(Route(phase, category, FLOW) for category in FLOW_KINDS for phase in "sft"),
         Route("i", "cpu_instant_event", SLICE, memory_table=MEMORY_EVENT),
     ),
     args={
@@ -301,8 +241,8 @@ class _TorchRows(EventRows):
 
     device_ids: set[int] = field(default_factory=set)
     device_ranks: set[_DeviceRank] = field(default_factory=set)
-    slice_kinds: ClassVar = _SLICE_KINDS
-    flow_kinds: ClassVar = _FLOW_KINDS
+    slice_kinds: ClassVar = SLICE_KINDS
+    flow_kinds: ClassVar = FLOW_KINDS
     slice_args: ClassVar = _SLICE_ARGS
 
     def interval(self, group: EventGroup) -> Iterator[Batch]:
@@ -313,10 +253,10 @@ class _TorchRows(EventRows):
                     yield self._transfer(part, kind)
                 else:
                     yield self._kernel(part) if kind == "kernel" else self.slice(part, kind)
-        elif group.category in _KERNEL:
+        elif group.category in KERNEL_CATEGORIES:
             yield self._kernel(group)
-        elif group.category in _TRANSFER:
-            yield self._transfer(group, _TRANSFER[group.category])
+        elif group.category in TRANSFER_KINDS:
+            yield self._transfer(group, TRANSFER_KINDS[group.category])
         else:
             name, rows = self.slice(group, self.slice_kind(group))
             yield name, rows
@@ -430,17 +370,17 @@ def _complete_transfers(rows: ScannedRows) -> None:
 
 
 def _kind_of_slice(route: Route) -> str:
-    return "instant" if route.phase == "i" else _SLICE_KINDS[route.category]
+    return "instant" if route.phase == "i" else SLICE_KINDS[route.category]
 
 
 #: What the route of a plain event says of its row: by table and column, a text for each route.
 _BY_ROUTE: dict[str, dict[str, Callable[[Route], str | None]]] = {
     "slice": {"slice_kind": _kind_of_slice, "category_name": lambda route: route.category},
     "kernel": {},
-    "transfer": {"transfer_kind": lambda route: _TRANSFER[route.category]},
+    "transfer": {"transfer_kind": lambda route: TRANSFER_KINDS[route.category]},
     "flow": {
         "category_name": lambda route: route.category,
-        "flow_kind": lambda route: _FLOW_KINDS[route.category],
+        "flow_kind": lambda route: FLOW_KINDS[route.category],
         "phase_kind": lambda route: FLOW_PHASES[route.phase],
     },
     "memory_event": {},
@@ -485,130 +425,56 @@ def _ascend_kind(name: str, task: str | None) -> str:
     return "device" if any(part in names[0] for part in _ASCEND_NO_WORK) else "kernel"
 
 
-_RECORD = (
-    Recipe(
-        "PyTorch: a trace of four steps after warm-up; with several ranks, put the rank in each "
-        "file name",
-        "python",
-        """\
-import torch
-from torch.profiler import profile, schedule
-
-model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
-batch = torch.ones(32, 64)
-
-
-def step() -> None:  # replace with your own step
-    model.zero_grad()
-    model(batch).sum().backward()
-
-
-with profile(  # of CPU and accelerator
-    schedule=schedule(wait=1, warmup=3, active=4, repeat=1),
-    on_trace_ready=lambda done: done.export_chrome_trace("trace.json.gz"),
-    record_shapes=True,  # operations and bytes of operators
-    profile_memory=True,  # allocations
-    with_flops=True,  # torch's own estimate, for comparison
-    with_modules=True,  # layers of TorchScript
-    with_stack=False,  # True: layers of other models, which slows the host down
-) as profiler:
-    for _ in range(8):
-        step()
-        profiler.step()
-""",
-    ),
-)
+def rows_of_part(source: Source, part: Any, report: Report) -> Iterator[Batch]:
+    """Yield the rows of one part (None: of the whole trace)."""
+    decoder = EventDecoder(_TYPED_KEYS, _LAYOUTS)
+    with source.open() as stream:
+        reader = TraceReader(stream, decoder, report, scanner_of(_PLAN))
+        if part is None:
+            groups = reader.read()
+        elif part[0] == "range":
+            groups = reader.read_range(part[1], part[2])
+        else:
+            groups = reader.read_share(part[1], part[2])
+        reading = _TorchRows(report, is_alone=part is None)
+        yield from reading.batches(groups)
+    report.notes |= {
+        "top_level": reader.top_level,
+        "is_closed": reader.is_closed,
+        "device_ids": reading.device_ids,
+        "device_ranks": reading.device_ranks,
+        "first_ns": reading.first_ns,
+    }
 
 
-class TorchProfilerParser:
-    """Chrome traces written by torch.profiler."""
-
-    name = "torch-profiler"
-    title = "torch.profiler Chrome trace (.json, .json.gz, .json.zst), torch 1.8 and later"
-    record = _RECORD
-
-    def sniff(self, head: bytes) -> Match | None:
-        """Claim by categories that only torch.profiler writes; with less certainty by its keys."""
-        survey = Survey.of(head)
-        if not survey.root:
-            return None
-        categories = sorted(survey.categories & _CATEGORIES)
-        keys = sorted(survey.keys & _KEYS)
-        if categories and (survey.phases or keys):
-            return Match(0.9, f"trace events in torch's categories ({', '.join(categories[:4])})")
-        if survey.keys & _STRONG_KEYS or (keys and "traceEvents" in survey.keys):
-            return Match(0.65, f"top-level keys of torch's profiler ({', '.join(keys[:4])})")
-        if survey.root == "[" and "attr" in survey.keys and {"B"} <= survey.phases:
-            return Match(0.5, "a list of begin and end events with attributes (AIU)")
-        return None
-
-    def describe(self, head: bytes) -> str | None:
-        """Describe traces of other tools and other JSON; see `tracekit.parser.DescribingParser`."""
-        return Survey.of(head).description()
-
-    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """Yield the rows of a trace; see the module."""
-        whole = Report(on_read=lambda read: report.read(read - report.read_bytes))
-        yield from self.parse_part(source, None, whole)
-        yield from self.finish(source, [whole], report)
-
-    def split(self, source: Source, count: int) -> Sequence[Any]:
-        """Return ranges of blocks of a plain file, or shares of the blocks of a compressed one."""
-        if source.size_bytes < _BIG_ENOUGH_TO_SPLIT // (1 if source.is_seekable else 16):
-            return ()
-        if source.is_seekable:
-            return [("range", *edges) for edges in plan_blocks(source.size_bytes, count)]
-        return [("share", index, count) for index in range(count)]
-
-    def parse_part(self, source: Source, part: Any, report: Report) -> Iterator[Batch]:
-        """Yield the rows of one part (None: of the whole trace)."""
-        decoder = EventDecoder(_TYPED_KEYS, _LAYOUTS)
-        with source.open() as stream:
-            reader = TraceReader(stream, decoder, report, scanner_of(_PLAN))
-            if part is None:
-                groups = reader.read()
-            elif part[0] == "range":
-                groups = reader.read_range(part[1], part[2])
-            else:
-                groups = reader.read_share(part[1], part[2])
-            reading = _TorchRows(report, is_alone=part is None)
-            yield from reading.batches(groups)
-        report.notes |= {
-            "top_level": reader.top_level,
-            "is_closed": reader.is_closed,
-            "device_ids": reading.device_ids,
-            "device_ranks": reading.device_ranks,
-            "first_ns": reading.first_ns,
-        }
-
-    def finish(self, source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
-        """Yield the devices, and set the facts about the trace."""
-        top_level: dict[str, bytes] = {}
-        for part in parts:
-            report.absorb(part)
-            top_level |= part.notes["top_level"]
-        refuse_nothing(source, top_level, report)
-        says = metadata(top_level)
-        _tell_profiler_messages(says, report)
-        firsts = [p.notes["first_ns"] for p in parts if p.notes["first_ns"] is not None]
-        job = says.get("distributedInfo")
-        job = job if isinstance(job, dict) else {}
-        report.facts |= {
-            "profiler_name": _profiler(says),
-            "rank_index": integer(job.get("rank")),
-            "world_size_count": integer(job.get("world_size")),
-            "recording_kind": "timeline",
-            "base_time_ns": _base_time(says, min(firsts, default=None)),
-            "is_complete": is_sound(report) and any(p.notes["is_closed"] for p in parts),
-            "metadata_json": metadata_json(top_level),
-        }
-        seen = set().union(*(p.notes["device_ids"] for p in parts))
-        described = says.get("deviceProperties") or says.get("computeProperties")
-        ranks = _ranks(set().union(*(p.notes["device_ranks"] for p in parts)), report)
-        if rows := [
-            row | {"rank_index": ranks.get(row["device_id"])} for row in _devices(described, seen)
-        ]:
-            yield "device", batch_of_rows(DEVICE_TABLE, rows)
+def rows_of_whole(source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
+    """Yield the devices, and set the facts about the trace."""
+    top_level: dict[str, bytes] = {}
+    for part in parts:
+        report.absorb(part)
+        top_level |= part.notes["top_level"]
+    refuse_nothing(source, top_level, report)
+    says = metadata(top_level)
+    _tell_profiler_messages(says, report)
+    firsts = [p.notes["first_ns"] for p in parts if p.notes["first_ns"] is not None]
+    job = says.get("distributedInfo")
+    job = job if isinstance(job, dict) else {}
+    report.facts |= {
+        "profiler_name": _profiler(says),
+        "rank_index": integer(job.get("rank")),
+        "world_size_count": integer(job.get("world_size")),
+        "recording_kind": "timeline",
+        "base_time_ns": _base_time(says, min(firsts, default=None)),
+        "is_complete": is_sound(report) and any(p.notes["is_closed"] for p in parts),
+        "metadata_json": metadata_json(top_level),
+    }
+    seen = set().union(*(p.notes["device_ids"] for p in parts))
+    described = says.get("deviceProperties") or says.get("computeProperties")
+    ranks = _ranks(set().union(*(p.notes["device_ranks"] for p in parts)), report)
+    if rows := [
+        row | {"rank_index": ranks.get(row["device_id"])} for row in _devices(described, seen)
+    ]:
+        yield "device", batch_of_rows(DEVICE_TABLE, rows)
 
 
 def _tell_profiler_messages(says: dict[str, Any], report: Report) -> None:

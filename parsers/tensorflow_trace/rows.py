@@ -1,9 +1,4 @@
-"""trace.json(.gz): profiles for the trace viewer of TensorFlow's and JAX's profiler.
-
-A process is a plane of the profile (XSpace), a thread is a line; arguments are text. The writer is
-`trace_events_to_json.cc` of XLA and its successor in xprof; `tracekit.reading.xla.lines` describes
-the lines. Every event gives a row or is counted in an issue.
-"""
+"""Reads the events of a trace: each into the table of its line."""
 
 from __future__ import annotations
 
@@ -17,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.parser import Batch, Report
 from tracekit.reading.chrome.columns import Arg, Cells, arg, integer
 from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader
@@ -28,7 +23,6 @@ from tracekit.reading.chrome.rows import (
     parted,
     refuse_nothing,
 )
-from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.tracks import Names, Track, first_look, tracks
 from tracekit.reading.words import words
 from tracekit.reading.xla.details import (
@@ -67,10 +61,6 @@ MOST_EVENTS = 1_000_000
 
 _CONTEXT = re.compile(r"(?:\$\$)?(\d{1,18})")
 _KERNEL_STREAM = re.compile(r"\(.*\b(?:Kernel|Compute)\b.*\)")
-
-
-# Names of the planes of a profile in TensorFlow and JAX.
-_PLANE = re.compile(rb'"name"\s*:\s*"(/(?:host:CPU|device:(?:TPU|GPU):\d+))"')
 
 
 def _context(value: Any) -> int | None:
@@ -601,76 +591,27 @@ def _steps(
             }
 
 
-# -- the parser ------------------------------------------------------------------------------------
+# -- the whole -------------------------------------------------------------------------------------
 
 
-_RECORD = (
-    Recipe(
-        "JAX writes logs/plugins/profile/*/*.trace.json.gz next to the *.xplane.pb of the same "
-        "profile, which has more: ingest the folder, or the one file that you have",
-        "python",
-        """\
-import jax
-import jax.numpy as jnp
-
-
-@jax.jit
-def step(batch: jax.Array) -> jax.Array:  # replace with your own step
-    return jnp.tanh(batch @ batch).sum()
-
-
-batch = jnp.ones((64, 64))
-step(batch).block_until_ready()
-with jax.profiler.trace("logs"):
-    for number in range(4):
-        with jax.profiler.StepTraceAnnotation("train", step_num=number):
-            step(batch).block_until_ready()
-""",
-    ),
-)
-
-
-class TensorflowTraceParser:
-    """Traces of the trace viewer of TensorFlow and JAX."""
-
-    name = "tensorflow-trace"
-    title = "TensorFlow and JAX trace viewer: trace.json (.json, .json.gz)"
-    record = _RECORD
-
-    def sniff(self, head: bytes) -> Match | None:
-        """Claim by a head that only this writer writes, or by names of planes.
-
-        JAX's perfetto_trace.json.gz is the same without the head.
-        """
-        survey = Survey.of(head)
-        if not survey.root:
-            return None
-        if b'"highres-ticks"' in survey.head[:4096]:
-            return Match(0.95, "the head of a trace viewer file (highres-ticks)")
-        planes = sorted(set(_PLANE.findall(survey.head)))
-        if planes and "M" in survey.phases and not survey.categories:
-            names = ", ".join(plane.decode("utf-8", "replace") for plane in planes[:3])
-            return Match(0.75, f"processes named like the planes of a profile ({names})")
-        return None
-
-    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """Yield the rows of a trace; the file is read twice because names can be anywhere."""
-        outline = _TraceOutline.of(source)
-        with source.open() as stream:
-            reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, {}), report)
-            reading = _TraceRows(report, outline=outline)
-            yield from reading.batches(reader.read())
-        refuse_nothing(source, reader.top_level, report)
-        yield from reading.op_lines.batches()
-        if rows := _devices(outline):
-            yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
-        is_cut = _tell_limit(report)
-        report.facts |= {
-            "profiler_name": "TensorFlow/JAX profiler (trace viewer)",
-            "recording_kind": "timeline",
-            "is_complete": is_sound(report) and reader.is_closed and not is_cut,
-            "metadata_json": metadata_json(reader.top_level),
-        }
+def rows_of_trace(source: Source, report: Report) -> Iterator[Batch]:
+    """Yield the rows of a trace; the file is read twice because names can be anywhere."""
+    outline = _TraceOutline.of(source)
+    with source.open() as stream:
+        reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, {}), report)
+        reading = _TraceRows(report, outline=outline)
+        yield from reading.batches(reader.read())
+    refuse_nothing(source, reader.top_level, report)
+    yield from reading.op_lines.batches()
+    if rows := _devices(outline):
+        yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
+    is_cut = _tell_limit(report)
+    report.facts |= {
+        "profiler_name": "TensorFlow/JAX profiler (trace viewer)",
+        "recording_kind": "timeline",
+        "is_complete": is_sound(report) and reader.is_closed and not is_cut,
+        "metadata_json": metadata_json(reader.top_level),
+    }
 
 
 def _devices(outline: _TraceOutline) -> list[dict[str, Any]]:

@@ -1,8 +1,4 @@
-"""pytest-benchmark: the JSON of ``--benchmark-json`` and of files below ``.benchmarks``.
-
-Layout: the storage format of pytest-benchmark 3 to 5. Each benchmark is a configuration: its name
-without parameters, its group and its parameters are labels; its statistics are metrics.
-"""
+"""Reads results into configurations."""
 
 from __future__ import annotations
 
@@ -10,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.parser import Batch, Report
+from tracekit.parsers.pytest_benchmark import LIST
 from tracekit.reading.configurations import (
     ConfigurationRows,
     Measured,
@@ -19,67 +16,38 @@ from tracekit.reading.configurations import (
     role_of_values,
     tell_single_times,
 )
-from tracekit.reading.text.json_values import Head, Number, as_json, members, object_in, text_of
+from tracekit.reading.text.json_values import Number, as_json, members, object_in, text_of
 from tracekit.source import Source
 
-_LIST = "benchmarks"
-_TOP_LEVEL = (_LIST, "machine_info", "commit_info", "datetime", "version")
 _OBJECT = "UNSERIALIZABLE["
 _SECONDS = frozenset(
     ("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr", "hd15iqr", "total")
 )
 
 
-_RECORD = (
-    Recipe(
-        "tests with the benchmark fixture; each test parameter becomes a label",
-        "sh",
-        "pytest --benchmark-only --benchmark-json=results.json\n",
-    ),
-)
-
-
-class PytestBenchmarkParser:
-    """Results of pytest-benchmark; see the module."""
-
-    name = "pytest-benchmark"
-    title = "pytest-benchmark results (--benchmark-json, .benchmarks): one configuration per test"
-    record = _RECORD
-
-    def sniff(self, head: bytes) -> Match | None:
-        """Claim an object with what pytest-benchmark says about the machine, or of a benchmark."""
-        found = Head.of(head)
-        if found is None or found.first_name not in _TOP_LEVEL:
-            return None
-        if found.has("machine_info", "python_implementation_version"):
-            return Match(0.95, "machine_info as pytest-benchmark writes it")
-        if found.has(_LIST, "fullname", "extra_info"):
-            return Match(0.95, "benchmarks as pytest-benchmark writes them")
-        return None
-
-    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
-        top_level: dict[str, Any] = {}
-        rows = ConfigurationRows(report)
-        entries = list(members(source, report, _LIST, top_level))
-        whole = [entry for entry in entries if _is_benchmark(entry)]
-        roles, differing = _roles(whole), _differing(whole)
-        for entry in entries:
-            if _is_benchmark(entry):
-                _add(rows, entry, roles, differing, report)
-            else:
-                rows.skip_damaged("benchmarks without a name or statistics")
-            yield from rows.batches()
-        yield from rows.batches(is_last=True)
-        if not report.event_count:
-            raise FormatError(
-                f"{source.path}: no benchmarks found; the tests may have failed, or none was "
-                "selected: check pytest's output"
-            )
-        tool = f"pytest-benchmark {text_of(top_level.get('version')) or ''}".rstrip()
-        alike = object_in(whole[0], "options") if whole else {}
-        kept = {name: value for name, value in alike.items() if name not in differing}
-        report.facts |= results_facts(report, tool, {**top_level, "options": kept})
+def rows_of_results(source: Source, report: Report) -> Iterator[Batch]:
+    """Yield the rows of `source`; see `tracekit.parser.Parser`."""
+    top_level: dict[str, Any] = {}
+    rows = ConfigurationRows(report)
+    entries = list(members(source, report, LIST, top_level))
+    whole = [entry for entry in entries if _is_benchmark(entry)]
+    roles, differing = _roles(whole), _differing(whole)
+    for entry in entries:
+        if _is_benchmark(entry):
+            _add(rows, entry, roles, differing, report)
+        else:
+            rows.skip_damaged("benchmarks without a name or statistics")
+        yield from rows.batches()
+    yield from rows.batches(is_last=True)
+    if not report.event_count:
+        raise FormatError(
+            f"{source.path}: no benchmarks found; the tests may have failed, or none was "
+            "selected: check pytest's output"
+        )
+    tool = f"pytest-benchmark {text_of(top_level.get('version')) or ''}".rstrip()
+    alike = object_in(whole[0], "options") if whole else {}
+    kept = {name: value for name, value in alike.items() if name not in differing}
+    report.facts |= results_facts(report, tool, {**top_level, "options": kept})
 
 
 def _is_benchmark(entry: Any) -> bool:

@@ -1,8 +1,4 @@
-"""hyperfine: the JSON of ``--export-json``. Each command is a configuration.
-
-Layout: src/benchmark/benchmark_result.rs of sharkdp/hyperfine, 1.0 to 1.19. Each parameter of a
-scan is a label.
-"""
+"""Reads results into configurations."""
 
 from __future__ import annotations
 
@@ -11,71 +7,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.parser import Batch, Report
+from tracekit.parsers.hyperfine import LIST
 from tracekit.reading.configurations import (
     ConfigurationRows,
     Measured,
     results_facts,
     tell_single_times,
 )
-from tracekit.reading.text.json_values import Head, Number, as_json, members, object_in, text_of
+from tracekit.reading.text.json_values import Number, as_json, members, object_in, text_of
 from tracekit.source import Source
 
-_LIST = "results"
 _SECONDS = ("mean", "stddev", "median", "user", "system", "min", "max")
 _MOST_CODES = 5
 
 
-_RECORD = (
-    Recipe(
-        "a command over parameter lists; each parameter becomes a label",
-        "sh",
-        """\
-hyperfine --warmup 3 --export-json results.json \\
-  --parameter-list batch 16,32,64 --parameter-list threads 1,2 \\
-  './program --batch {batch} --threads {threads}'
-""",
-    ),
-)
-
-
-class HyperfineParser:
-    """Results of hyperfine; see the module."""
-
-    name = "hyperfine"
-    title = "hyperfine results (--export-json): one configuration per command"
-    record = _RECORD
-
-    def sniff(self, head: bytes) -> Match | None:
-        """Claim an object of results, each a command with its times."""
-        found = Head.of(head)
-        if found is None or found.first_name != _LIST:
-            return None
-        if found.has("command") and (
-            found.has("mean", "user", "system") or found.has("exit_codes")
-        ):
-            return Match(0.95, "commands with times as hyperfine writes them")
-        return None
-
-    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
-        top_level: dict[str, Any] = {}
-        rows = ConfigurationRows(report)
-        entries = list(members(source, report, _LIST, top_level))
-        is_told = _are_told_by_parameters([e for e in entries if _is_result(e)])
-        for entry in entries:
-            if _is_result(entry):
-                _add(rows, entry, report, has_command=not is_told)
-            else:
-                rows.skip_damaged("results without a command")
-            yield from rows.batches()
-        yield from rows.batches(is_last=True)
-        if not report.event_count:
-            raise FormatError(
-                f"{source.path}: no results found; hyperfine stops at the first command that "
-                "fails, unless --ignore-failure is given"
-            )
-        report.facts |= results_facts(report, "hyperfine", top_level)
+def rows_of_results(source: Source, report: Report) -> Iterator[Batch]:
+    """Yield the rows of `source`; see `tracekit.parser.Parser`."""
+    top_level: dict[str, Any] = {}
+    rows = ConfigurationRows(report)
+    entries = list(members(source, report, LIST, top_level))
+    is_told = _are_told_by_parameters([e for e in entries if _is_result(e)])
+    for entry in entries:
+        if _is_result(entry):
+            _add(rows, entry, report, has_command=not is_told)
+        else:
+            rows.skip_damaged("results without a command")
+        yield from rows.batches()
+    yield from rows.batches(is_last=True)
+    if not report.event_count:
+        raise FormatError(
+            f"{source.path}: no results found; hyperfine stops at the first command that "
+            "fails, unless --ignore-failure is given"
+        )
+    report.facts |= results_facts(report, "hyperfine", top_level)
 
 
 def _is_result(entry: Any) -> bool:

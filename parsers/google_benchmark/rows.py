@@ -1,9 +1,4 @@
-"""Google Benchmark: the JSON that ``--benchmark_out`` and ``--benchmark_format=json`` write.
-
-Layout: src/json_reporter.cc of google/benchmark, 1.4 to 1.9. Each run of a benchmark is a
-configuration; the parts of its name (``copy/rows:16/64/threads:2``) are labels. Aggregates over
-repetitions are configurations only if the file lacks the repetitions.
-"""
+"""Reads results into configurations."""
 
 from __future__ import annotations
 
@@ -13,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.parser import Batch, Report
+from tracekit.parsers.google_benchmark import LIST
 from tracekit.reading import decimals
 from tracekit.reading.configurations import ConfigurationRows, Measured, results_facts, unit_of
-from tracekit.reading.text.json_values import Head, Number, members, object_in
+from tracekit.reading.text.json_values import Number, members, object_in
 from tracekit.reading.words import words
 from tracekit.source import Source
 
-_LIST = "benchmarks"
 #: Members of a run that are not user counters.
 _PLAIN = frozenset(
     words(
@@ -50,54 +45,24 @@ _NAMED = re.compile(r"([^:]+):([^:]+)")
 _LONGEST_NAME = 10_000
 
 
-_RECORD = (
-    Recipe(
-        "a program with Google Benchmark's main; the file keeps single repetitions",
-        "sh",
-        """\
-./benchmark --benchmark_out=results.json --benchmark_out_format=json \\
-  --benchmark_repetitions=10 --benchmark_enable_random_interleaving=true
-""",
-    ),
-)
-
-
-class GoogleBenchmarkParser:
-    """Results of Google Benchmark; see the module."""
-
-    name = "google-benchmark"
-    title = "Google Benchmark results (--benchmark_out, JSON): one configuration per benchmark run"
-    record = _RECORD
-
-    def sniff(self, head: bytes) -> Match | None:
-        """Claim an object of a context and benchmarks, or of benchmarks with their times."""
-        found = Head.of(head)
-        if found is None or found.first_name not in ("context", _LIST):
-            return None
-        if found.has("context", "num_cpus", "mhz_per_cpu"):
-            return Match(0.95, "a context as Google Benchmark writes it")
-        if found.has(_LIST, "real_time", "cpu_time", "time_unit"):
-            return Match(0.95, "benchmarks with the times that Google Benchmark writes")
-        return None
-
-    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
-        top_level: dict[str, Any] = {}
-        reading = _BenchmarkRows(report, ConfigurationRows(report))
-        for entry in members(source, report, _LIST, top_level):
-            reading.take(entry)
-            yield from reading.rows.batches()
-        yield from reading.rows.batches(is_last=True)
-        if not report.event_count:
-            raise FormatError(
-                f"{source.path}: no benchmarks found; run the program with --benchmark_out=FILE "
-                "and a filter that matches at least one benchmark"
-            )
-        said = object_in(top_level, "context")
-        top_level.pop("context", None)
-        _tell_context(said, report)
-        tool = f"Google Benchmark {said.get('library_version') or ''}".rstrip()
-        report.facts |= results_facts(report, tool, {**said, **top_level})
+def rows_of_results(source: Source, report: Report) -> Iterator[Batch]:
+    """Yield the rows of `source`; see `tracekit.parser.Parser`."""
+    top_level: dict[str, Any] = {}
+    reading = _BenchmarkRows(report, ConfigurationRows(report))
+    for entry in members(source, report, LIST, top_level):
+        reading.take(entry)
+        yield from reading.rows.batches()
+    yield from reading.rows.batches(is_last=True)
+    if not report.event_count:
+        raise FormatError(
+            f"{source.path}: no benchmarks found; run the program with --benchmark_out=FILE "
+            "and a filter that matches at least one benchmark"
+        )
+    said = object_in(top_level, "context")
+    top_level.pop("context", None)
+    _tell_context(said, report)
+    tool = f"Google Benchmark {said.get('library_version') or ''}".rstrip()
+    report.facts |= results_facts(report, tool, {**said, **top_level})
 
 
 def _tell_context(context: Mapping[str, Any], report: Report) -> None:

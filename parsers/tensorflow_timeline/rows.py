@@ -1,9 +1,4 @@
-"""Timelines of TensorFlow 1: Chrome traces written by `tensorflow.python.client.timeline`.
-
-A process is a device, or one stream of a GPU. GPU events appear twice: on the track of their
-stream, and again on a track of all streams (kernels) or of copies. Every event gives a row or is
-counted in an issue.
-"""
+"""Reads the events of a timeline: each once, by its process."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.parser import Batch, Report
 from tracekit.reading.chrome.columns import Cells, arg
 from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader
@@ -29,7 +24,6 @@ from tracekit.reading.chrome.rows import (
     parted,
     refuse_nothing,
 )
-from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.times import ABSOLUTE_FROM_NS
 from tracekit.reading.chrome.tracks import Names, first_look, tracks
 from tracekit.reading.copies import direction
@@ -48,11 +42,6 @@ _FIRST_NODE = "_SOURCE"  # of every run of a session
 _TENSOR_PHASES = frozenset("NOD")
 _TYPED_KEYS = frozenset(("name", "op"))
 _LAYOUTS = {"Op": ("name", "op"), "DataFlow": ()}
-
-# What TensorFlow 1 calls the devices of a timeline.
-_TIMELINE_PROCESS = re.compile(
-    rb'"name"\s*:\s*"(/[^"\s]{0,200}(?:[cg]pu|CPU|GPU):\d+[^"\s]{0,80} (?:Compute|Tensors))"'
-)
 
 Key = tuple[Hashable, ...]
 
@@ -310,69 +299,26 @@ class _TimelineRows(EventRows):
         )
 
 
-_RECORD = (
-    Recipe(
-        "TensorFlow 1: one session run (for TensorFlow 2, rather use "
-        "tracekit formats tensorflow-profiler --record)",
-        "python",
-        """\
-import tensorflow.compat.v1 as tf
-from tensorflow.python.client import timeline
-
-tf.disable_eager_execution()
-step = tf.reduce_sum(tf.matmul(tf.ones((64, 64)), tf.ones((64, 64))))  # replace with your own
-options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-metadata = tf.RunMetadata()
-with tf.Session() as session:
-    session.run(step)
-    session.run(step, options=options, run_metadata=metadata)
-with open("timeline.json", "w") as file:
-    file.write(timeline.Timeline(metadata.step_stats).generate_chrome_trace_format())
-""",
-    ),
-)
-
-
-class TensorflowTimelineParser:
-    """Timelines of TensorFlow 1."""
-
-    name = "tensorflow-timeline"
-    title = "TensorFlow 1 timeline (RunMetadata as a Chrome trace, .json)"
-    record = _RECORD
-
-    def sniff(self, head: bytes) -> Match | None:
-        """Claim by names of processes, or by categories that only a timeline has."""
-        survey = Survey.of(head)
-        if not survey.root:
-            return None
-        processes = sorted(set(_TIMELINE_PROCESS.findall(survey.head)))
-        if processes and (survey.phases or "traceEvents" in survey.keys):
-            names = ", ".join(process.decode("utf-8", "replace") for process in processes[:2])
-            return Match(0.85, f"processes named as in a TensorFlow 1 timeline ({names})")
-        if {"Op", "DataFlow"} & survey.categories:
-            return Match(0.7, "events of a timeline's categories (Op, DataFlow)")
-        return None
-
-    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """Yield the rows of a timeline."""
-        outline = _TimelineOutline.of(source)
-        with source.open() as stream:
-            reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, _LAYOUTS), report)
-            reading = _TimelineRows(report, outline=outline)
-            yield from reading.batches(reader.read())
-        refuse_nothing(source, reader.top_level, report)
-        yield from reading.op_lines.batches()
-        if rows := _devices(outline):
-            yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
-        _tell_runs(outline.run_count, report)
-        is_absolute = reading.first_ns is not None and reading.first_ns >= ABSOLUTE_FROM_NS
-        report.facts |= {
-            "profiler_name": "TensorFlow 1 timeline",
-            "recording_kind": "timeline",
-            "base_time_ns": 0 if is_absolute else None,
-            "is_complete": is_sound(report) and reader.is_closed,
-            "metadata_json": metadata_json(reader.top_level),
-        }
+def rows_of_timeline(source: Source, report: Report) -> Iterator[Batch]:
+    """Yield the rows of a timeline."""
+    outline = _TimelineOutline.of(source)
+    with source.open() as stream:
+        reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, _LAYOUTS), report)
+        reading = _TimelineRows(report, outline=outline)
+        yield from reading.batches(reader.read())
+    refuse_nothing(source, reader.top_level, report)
+    yield from reading.op_lines.batches()
+    if rows := _devices(outline):
+        yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
+    _tell_runs(outline.run_count, report)
+    is_absolute = reading.first_ns is not None and reading.first_ns >= ABSOLUTE_FROM_NS
+    report.facts |= {
+        "profiler_name": "TensorFlow 1 timeline",
+        "recording_kind": "timeline",
+        "base_time_ns": 0 if is_absolute else None,
+        "is_complete": is_sound(report) and reader.is_closed,
+        "metadata_json": metadata_json(reader.top_level),
+    }
 
 
 def _devices(outline: _TimelineOutline) -> list[dict[str, Any]]:

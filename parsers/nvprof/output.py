@@ -1,0 +1,86 @@
+"""Reads output of nvprof line by line into rows and facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Report
+from tracekit.parsers.nvprof.counters import Row, as_json
+from tracekit.parsers.nvprof.found import PendingRows
+from tracekit.parsers.nvprof.issues import cut_device, early_end, rounded_times
+from tracekit.parsers.nvprof.reading import Reading
+from tracekit.reading.text.lines import TextLine, lines
+from tracekit.source import Source
+
+_ROWS_IN_A_BATCH = 8192
+_NO_KERNELS = re.compile(r"No (?:kernels|CUDA)")
+
+
+def rows_of_output(source: Source, report: Report) -> Iterator[Batch]:
+    """Yield the rows of a file; see `tracekit.parser.Parser`."""
+    found = PendingRows(report)
+    reading = Reading(found)
+    last: TextLine | None = None
+    for last in lines(source, report):
+        reading.read(last)
+        if found.pending >= _ROWS_IN_A_BATCH:
+            yield from found.batches()
+    _refuse_nothing(source, reading)
+    yield from found.last_batches()
+    end = early_end(last, awaits_footnote=reading.awaits_footnote)
+    if end is not None:
+        found.tell(end, last)
+    if found.coarsest_ns > 1:
+        found.tell(rounded_times(found.coarsest_ns))
+    for text, offset in sorted(found.cut_devices.items()):
+        found.tell(cut_device(text, offset))
+    report.facts |= {
+        "profiler_name": "nvprof",
+        "recording_kind": next(
+            (kind for kind in ("timeline", "counters") if kind in found.kinds), "summary"
+        ),
+        "base_time_ns": None,
+        "is_complete": report.is_whole() and not reading.is_cut and end is None,
+        "metadata_json": as_json(_metadata(reading)),
+    }
+
+
+def _metadata(reading: Reading) -> Row:
+    processes = [
+        {"process_id": pid, "command": command}
+        for pid, command in reading.processes.items()
+        if pid is not None or command is not None
+    ]
+    says: Row = {"processes": processes, "totals": reading.found.totals}
+    says = {key: value for key, value in says.items() if value}
+    if (
+        reading.found.is_timed is not None
+    ):  # queries/view/launch_source.sql decides which kernels count
+        says["has_times"] = reading.found.is_timed
+    return says
+
+
+def _refuse_nothing(source: Source, reading: Reading) -> None:
+    """Raise FormatError if a file has nothing to ingest; the message says what it has instead."""
+    where = reading.found.where
+    has_rows = bool(reading.found.row_count or reading.found.kernels)
+    if has_rows or (reading.found.totals and not any(map(_NO_KERNELS.match, reading.nothing))):
+        return
+    if reading.nothing:
+        said = " ".join(f"{text.rstrip('.')}." for text in reading.nothing)
+        what = f"nvprof says: {said} The program ran nothing on a GPU, or "
+        what += "ended before nvprof could write (call cudaDeviceReset or cudaProfilerStop)"
+    elif reading.elsewhere is not None:
+        what = f"nvprof wrote its results to {reading.elsewhere}, not here: "
+        what += "print them with nvprof --import-profile FILE --csv --print-gpu-trace"
+    elif where.table is not None:
+        what = f"there is a table's header at byte {where.table_offset}, but no row under it "
+        what += "that tracekit can read: record again, with --print-gpu-trace or --metrics"
+    elif reading.processes:
+        what = "there are messages of nvprof, but no table: record again, with --log-file"
+    else:
+        what = "there is no message and no table of nvprof in it"
+    told = "; ".join(issue.message for issue in reading.found.report.issues.values())
+    raise FormatError(f"{source.path}: {what}{f' ({told[:2000]})' if told else ''}")

@@ -1,0 +1,68 @@
+"""What tells the output of perf from other files, and lines of it from others."""
+
+from __future__ import annotations
+
+import re
+
+from tracekit.parsers.perf_stat.names import is_metric_name
+from tracekit.reading.text.lines import without_escapes
+from tracekit.reading.words import words
+
+#: The start of a file of perf record and perf stat record.
+PERF_DATA = (b"PERFILE2", b"2ELIFREP", b"PERFFILE")
+STARTED = re.compile(r"# started on (.{1,80})")
+TITLE = re.compile(r"\s*Performance counter stats for (?=(?:process id |thread id )?')")
+INTERVALS = re.compile(r"#\s+time\s.*\bcounts\b.*\bevents\s*$")
+TABLE = re.compile(r"#\s+time\s+(.*)")
+_MOST_NAME = 100
+_JSON = '"{}[]'  # no name begins this way, and lines of JSON are many
+JSON_SCOPES = ("core", "cache", "cluster", "die", "socket", "node", "thread", "cpu")
+JSON_KEYS = {
+    *words("counter-value unit event event-runtime pcnt-running variance cgroup metric-value"),
+    *words("metric-unit metric-threshold metricgroup interval aggregate-number"),
+    *JSON_SCOPES,
+}
+_START = re.compile(rf'\{{ *"(?:{"|".join(sorted(JSON_KEYS))})" *:')
+
+
+def begins_otherwise(line: str) -> bool:
+    """Return whether a line has no text, or begins like a line of JSON."""
+    return line.lstrip()[:1] in _JSON  # an empty text is in every text
+
+
+def is_header(line: str) -> bool:
+    """Return whether `line` names the columns of a table of metrics, in text or CSV."""
+    table = TABLE.fullmatch(line)
+    if table is None and begins_otherwise(line):
+        return False
+    names = re.split(r" {2,}", table[1]) if table else line.split(",")
+    firsts = [name.strip()[:1] for name in names]
+    if any(first.isdigit() or first in _JSON for first in firsts if first):
+        return False
+    return len(names) > 1 and any(
+        is_metric_name(part)
+        for name in names
+        if len(name) < _MOST_NAME
+        for part in split_names(name)
+    )
+
+
+def split_names(names: str) -> list[str]:
+    """Split names of metrics that are one blank apart."""
+    words = names.split(" ")
+    for count in range(1, len(words)):
+        first, rest = " ".join(words[:count]), " ".join(words[count:])
+        if is_metric_name(first) and all(map(is_metric_name, others := split_names(rest))):
+            return [first, *others]
+    return [names]
+
+
+def is_json_row(line: str) -> bool:
+    """Return whether a line begins like one of ``perf stat -j``."""
+    return bool(_START.match(line))
+
+
+def as_shown(line: str) -> str:
+    """Return a line without colors, and without text that was overwritten (progress)."""
+    text = without_escapes(line.rstrip("\r"))
+    return text.rsplit("\r", 1)[-1] if "\r" in text else text
