@@ -8,11 +8,11 @@ are:
 - the output in ``console`` blocks: lines that begin with ``$ `` are run, in order;
 - the output in ``pycon`` blocks: lines that begin with ``>>> `` are run, in order.
 
-All commands of one page run in one folder, which holds a copy of the traces of fixtures/. A
-block that follows ``<!-- file: NAME -->`` is a file in that folder; a pyproject.toml among them
-is installed there. Commands are tracekit and `echo $?`, and `| head -n N` may follow; any other
-is left as it stands. A command must end with 0 unless `echo $?` comes next. Clock and random
-ids are replaced, so that the same code gives the same text.
+All commands of one page run in one folder, which holds a copy of the folders of fixtures/ that
+the page names. A block that follows ``<!-- file: NAME -->`` is a file in that folder; a
+pyproject.toml among them is installed there. Commands are tracekit and `echo $?`, and
+`| head -n N` may follow; any other is left as it stands. A command must end with 0 unless
+`echo $?` comes next. Clock and random ids are replaced, so that the same code gives the same text.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def has_its_files(text: str) -> bool:
 def generated(text: str) -> str:
     """A page with its generated parts as the code has them now."""
     text = _BLOCK.sub(lambda match: match[1] + BLOCKS[match[2]]() + match[3], text)
-    with Session() as session:
+    with Session(text) as session:
         return _FENCE.sub(lambda match: _fence(match, session), text)
 
 
@@ -129,8 +129,9 @@ def _fence(match: re.Match[str], session: Session) -> str:
 class Session:
     """A folder in which the commands of one page run."""
 
-    def __init__(self) -> None:
-        """Use as a context; the folder is gone afterwards."""
+    def __init__(self, text: str) -> None:
+        """Use as a context; the folder is gone afterwards. `text` is the page."""
+        self._fixtures = set(re.findall(r"\bfixtures/(\w+)", text))
         self._stack = contextlib.ExitStack()
         self._folder = Path()
         self._is_extended = False
@@ -143,9 +144,9 @@ class Session:
         """Go into the folder."""
         folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="tracekit-docs-"))
         self._folder = Path(folder)
-        # without the tables that tests ask, which are most of the files
-        left_out = shutil.ignore_patterns("queries")
-        shutil.copytree(ROOT / "fixtures", self._folder / "fixtures", ignore=left_out)
+        for name in self._fixtures:  # all of them are some thousand files
+            if (ROOT / "fixtures" / name).is_dir():
+                shutil.copytree(ROOT / "fixtures" / name, self._folder / "fixtures" / name)
         if PARADNN.is_dir():
             (self._folder / _PARADNN).parent.mkdir(parents=True)
             (self._folder / _PARADNN).symlink_to(PARADNN, target_is_directory=True)

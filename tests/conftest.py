@@ -136,9 +136,9 @@ def _later(event: dict[str, Any], microseconds: int) -> dict[str, Any]:
 def large_trace(
     repeated: Callable[[Path, int], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """About 40 MB: enough to be read in parts."""
-    path = repeated(tmp_path_factory.mktemp("large") / "large.json", 300)
-    assert path.stat().st_size > 32 << 20
+    """About 27 MB: enough to be read in parts."""
+    path = repeated(tmp_path_factory.mktemp("large") / "large.json", 200)
+    assert path.stat().st_size > 24 << 20
     yield path
     path.unlink()
 

@@ -98,17 +98,22 @@ def source_of(store: Path) -> str:
 
 
 def of_table(table: str, stores: list[Path]) -> list[tuple[str, int, int]]:
-    """Rows by source, and the sum of a hash of each."""
+    """Rows by source, and the sum of a hash of each.
+
+    A row is one text, with control characters between its values and for NULL: for DuckDB, to write
+    it as a struct takes twice as long.
+    """
     files = [str(file) for store in stores for file in (store / table).rglob("*.parquet")]
     if not files:
         return []
-    left_out = ", ".join(f"'{name}'" for name in PASSING)
+    names = ("run_id", "source_id", *(column.name for column in TABLES[table].columns))
+    kept = [name for name in names if name not in PASSING]
+    values = ", ".join(f'coalesce(CAST("{name}" AS VARCHAR), chr(30))' for name in kept)
     found = (
         duckdb.connect()
         .execute(
-            "SELECT source_id, count(*), sum(md5_number_lower(CAST(kept AS VARCHAR)))"
-            f" FROM (SELECT COLUMNS(lambda name: name NOT IN ({left_out})) FROM"
-            " read_parquet($files, hive_partitioning = true)) AS kept"
+            f"SELECT source_id, count(*), sum(md5_number_lower(concat_ws(chr(31), {values})))"
+            " FROM read_parquet($files, hive_partitioning = true)"
             " GROUP BY source_id ORDER BY source_id",
             {"files": files},
         )

@@ -36,7 +36,7 @@ from tracekit.store import open_store
 
 Contents = Callable[[Path], dict[str, pa.Table]]
 
-TIMES = 300  # the large trace is the GPU trace so many times
+TIMES = 200  # the large trace is the GPU trace so many times
 SOME = 20  # and the medium one
 #: What the GPU trace gives, by hand: 604 rows, as 15 events are metadata; a step is a slice too.
 ROWS = {

@@ -22,7 +22,7 @@ Tracekit = Callable[..., Any]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are something else there")
 
 PATIENCE_SECONDS = 180
-TIMES = 300  # the large trace is the GPU trace so many times
+TIMES = 200  # the large trace is the GPU trace so many times
 FILLED = [("cpu", 148, 0), ("gpu", 619, 76), ("small", 12, 3)]
 
 

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tracekit.schema import RUN, RUN_LABEL, SOURCE_FILE, TABLES, batch_of_rows
-from tracekit.store import Commit, Said, Store, TableWriter, create_store
+from tracekit.schema import RUN, SOURCE_FILE, TABLES, batch_of_rows
+from tracekit.store import Commit, Store, create_store, new_ingest_id
 
-Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+Row = Mapping[str, Any]
+Rows = Mapping[str, Sequence[Row]]
 WriteStore = Callable[[Path, Rows], Store]
 
 #: The run and the source of rows that don't say theirs.
@@ -21,7 +24,7 @@ SOURCE_ID = "s1"
 
 @pytest.fixture(scope="session")
 def write_store() -> WriteStore:
-    """Commits rows of any tables, each to the source that its run_id and source_id say.
+    """Writes rows of any tables, each of the source that its run_id and source_id say.
 
     A source that has no row in source_file or run gets one that says nothing.
     """
@@ -29,44 +32,43 @@ def write_store() -> WriteStore:
 
 
 def _write_store(folder: Path, rows: Rows) -> Store:
+    """Without what an ingest does besides: staging, locks and hashes take longer than the rows."""
     runs: dict[str, str] = {}  # of each source; a source is in one
     for table_rows in rows.values():
         for row in table_rows:
             if row.get("run_id"):
                 runs[_source_of(row)] = row["run_id"]
-    sources: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    sources: dict[str, dict[str, list[Row]]] = {}
     for table, table_rows in rows.items():
         for row in table_rows:
             sources.setdefault(_source_of(row), {}).setdefault(table, []).append(row)
     store = create_store(folder)
-    with store.begin() as ingest:
-        for number, (source, tables) in enumerate(sources.items()):
-            writer = TableWriter(ingest.source_folder(number), "1")
-            for name in TABLES.keys() & tables.keys() - _LAST:
-                writer.write(name, batch_of_rows(TABLES[name], _without_keys(tables[name])))
-            writer.close()
-            last = {
-                name: batch_of_rows(TABLES[name], _without_keys(tables.get(name, default)))
-                for name, default in _LAST.items()
-            }
-            commit = Commit(runs.get(source, RUN_ID), source, ingest.ingest_id)
-            assert ingest.commit(number, commit, last, said=Said(), replaces=False) is None
+    ingest_id = new_ingest_id()
+    for source, tables in sources.items():
+        commit = Commit(runs.get(source, RUN_ID), source, ingest_id)
+        for name, table_rows in (_OF_EVERY | tables).items():
+            _write(store.folder_of(name, commit) / f"{ingest_id}-0.parquet", name, table_rows)
     return store
 
 
-#: The tables that every source has rows in, or may have, and those it gets if it says nothing.
-_LAST: dict[str, list[Mapping[str, Any]]] = {
+def _write(file: Path, table: str, rows: Sequence[Row]) -> None:
+    file.parent.mkdir(parents=True)
+    batch = batch_of_rows(TABLES[table], _without_keys(rows))
+    pq.write_table(pa.Table.from_batches([batch]), file, compression="none")
+
+
+#: The rows of every source, unless it says other.
+_OF_EVERY: dict[str, list[Row]] = {
     RUN.name: [{"run_name": None}],
-    RUN_LABEL.name: [],
     SOURCE_FILE.name: [{"file_name": None}],
 }
 
 
-def _source_of(row: Mapping[str, Any]) -> str:
+def _source_of(row: Row) -> str:
     """The source that the row says, or the one of its run."""
     run = row.get("run_id") or RUN_ID
     return str(row.get("source_id") or (SOURCE_ID if run == RUN_ID else f"{SOURCE_ID}-of-{run}"))
 
 
-def _without_keys(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _without_keys(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if k not in ("run_id", "source_id")} for row in rows]
