@@ -52,11 +52,6 @@ def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return found if len(found) == 2 else []
 
 
-def are_busy(workers: list[psutil.Process]) -> bool:
-    """Whether they have loaded what they need and work by now."""
-    return all(sum(worker.cpu_times()[:2]) > 0.6 for worker in workers)
-
-
 def started(words: list[str]) -> subprocess.Popen[bytes]:
     """A command in a process group of its own, as a shell starts it."""
     # Who runs the tests in the background may have Ctrl-C ignored, and a child would inherit that.
@@ -84,7 +79,7 @@ def test_ctrl_c_leaves_nothing(
     with started(words) as process:
         family = until(lambda: workers_of(process))
         if moment == "workers read":
-            until(lambda: are_busy(family))
+            until(lambda: list((store / ".staging").rglob("*.parquet")))
         os.killpg(process.pid, signal.SIGINT)
         code, messages = ended(process, family)
     assert (code, messages) == (130, "tracekit: interrupted; no partial results were kept\n")
