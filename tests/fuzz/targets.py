@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from tests.both_ways import read_both
 from tests.fuzz.others import OTHERS
 from tests.parsers.xspaces import unasked
 from tracekit.catalog import catalog
@@ -131,6 +132,11 @@ class _Format:
         is_read = (
             self._suite.check(Variant(f"input {number}", content), is_thorough=False) is not None
         )
+        if self._name == "torch-profiler":
+            file = self._folder / "both"
+            file.write_bytes(content)
+            fast, slow = read_both(file)
+            assert fast == slow
         if is_read and number % INGESTED_EVERY == 0:
             self._bring_in(content, asks=number % REPORTED_EVERY == 0)
         return is_read

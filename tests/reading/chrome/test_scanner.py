@@ -12,19 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from build_backend import compiling
+from tests.both_ways import read, read_both
 from tracekit import compiled
-from tracekit.errors import FormatError
-from tracekit.parser import Report
-from tracekit.parsers.torch_profiler import TorchProfilerParser
 from tracekit.parsers.torch_profiler import rows as torch_profiler
 from tracekit.reading.chrome import scanner as scanner_module
 from tracekit.reading.chrome.events import EventDecoder
 from tracekit.reading.chrome.scanner import Scan
-from tracekit.source import Source
 
 ROOT = Path(__file__).resolve().parents[3]
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -41,8 +37,6 @@ TRACES = sorted(
     if path.name.endswith((".json", ".json.gz"))
 )
 
-Known = tuple[dict[str, pa.Table], dict[str, Any]]
-
 
 @pytest.fixture(scope="module")
 def library() -> Any:
@@ -51,30 +45,6 @@ def library() -> Any:
     if found is None:
         pytest.skip("no C compiler here")
     return found
-
-
-def read(path: Path) -> Known | str:
-    """The rows by table, in order, and all that the report says; or why it is refused."""
-    report, found = Report(), dict[str, list[pa.RecordBatch]]()
-    try:
-        for name, batch in TorchProfilerParser().parse(Source.at(path), report):
-            found.setdefault(name, []).append(batch)
-    except FormatError as error:
-        return str(error)
-    tables = {name: pa.Table.from_batches(batches) for name, batches in found.items()}
-    for name, table in tables.items():
-        key = "event_id" if "event_id" in table.column_names else table.column_names[0]
-        tables[name] = table.sort_by(key).combine_chunks()
-    says = {"events": report.event_count, "facts": report.facts, "issues": report.issues}
-    return tables, says
-
-
-def read_both(path: Path) -> tuple[Known | str, Known | str]:
-    """What the scanner and what Python make of a trace."""
-    with pytest.MonkeyPatch.context() as patch:
-        fast = read(path)
-        patch.setattr(torch_profiler, "scanner_of", lambda _: None)
-        return fast, read(path)
 
 
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: path.relative_to(path.parents[2]))
