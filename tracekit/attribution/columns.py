@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 #: NULL in columns of numbers; no time, id or duration of a trace has this value.
 NONE = int(np.iinfo(np.int64).min)
 LATEST = int(np.iinfo(np.int64).max)
-_BATCH_ROWS = 1 << 14
+_BATCH_ROWS = 1 << 16
 
 
 @dataclass(slots=True)
