@@ -8,9 +8,15 @@ import compiling
 from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403 - all that a build may call
 
+# Where there is no such wheel, to ask for it would stop the installation.
+_COMPILER = (
+    "ziglang>=0.14; platform_machine == 'x86_64' or platform_machine == 'AMD64' "
+    "or platform_machine == 'aarch64' or platform_machine == 'arm64'"
+)
+
 
 def _with_compiler(needed: list[str]) -> list[str]:
-    return needed if compiling.has_compiler() else [*needed, "ziglang>=0.14"]
+    return needed if compiling.has_compiler() else [*needed, _COMPILER]
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
