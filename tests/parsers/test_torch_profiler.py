@@ -465,6 +465,15 @@ def test_an_argument_named_like_a_key_of_the_event_is_told_apart(parse: Parse) -
     assert row["args_json"] == {"tts": "inner", "event.tts": "outer"}
 
 
+def test_what_other_events_have_does_not_rename_a_key(parse: Parse) -> None:
+    alone, with_both = interval("cpu_op"), interval("cpu_op", tts="inner")
+    found = parse([alone | {"tts": "outer"}, with_both | {"tts": "outer"}]).rows["slice"]
+    assert [known(row)["args_json"] for row in found] == [
+        {"tts": "outer"},
+        {"tts": "inner", "event.tts": "outer"},
+    ]
+
+
 @pytest.mark.parametrize("args", [None, 5, "text", [1, {"a": 2}], True])
 def test_arguments_that_are_no_object(args: Any, parse: Parse) -> None:
     row = known(parse([interval("cpu_op") | {"args": args}]).one("slice"))

@@ -272,8 +272,8 @@ class Cells:
 
     def _args_json(self) -> pa.Array:
         rest = {k: v for k, v in self.group.args.items() if k not in self._used} | self._left
-        for key, values in self._own.items():  # an argument may have the same name
-            rest[key if key not in rest else f"event.{key}"] = values
+        for key, values in self._own.items():
+            rest |= _beside(key, values, rest.get(key))
         kept = [
             (msgspec.json.encode(key) + b":", values)
             for key, values in sorted(rest.items())  # whatever was met first in the file
@@ -368,6 +368,17 @@ def _plain(value: Any) -> Any:
         return msgspec.json.decode(raw)
     except msgspec.MsgspecError:  # a number that no float holds
         return raw.decode()
+
+
+def _beside(key: str, own: Sequence[Any], args: Sequence[Any] | None) -> dict[str, Sequence[Any]]:
+    """The values of an event's own key; where an argument has the same name, as ``event.KEY``."""
+    if args is None:
+        return {key: own}
+    pairs = list(zip(own, args, strict=True))
+    return {
+        key: [value if argument is None else argument for value, argument in pairs],
+        f"event.{key}": [None if argument is None else value for value, argument in pairs],
+    }
 
 
 def _object(heads: Sequence[bytes], row: Sequence[Any]) -> bytes | None:
