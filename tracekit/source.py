@@ -58,7 +58,7 @@ class OpenFile:
 
     def reader(self) -> BinaryIO:
         """The content of the file, from its start."""
-        return cast("BinaryIO", io.BufferedReader(_Reader(self._file), _MOST_PIECE_BYTES))
+        return cast("BinaryIO", io.BufferedReader(_Reader(self._file), PIECE_BYTES))
 
     def close(self) -> None:
         """Close it; readers end with an error."""

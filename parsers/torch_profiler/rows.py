@@ -281,8 +281,7 @@ class _TorchRows(EventRows):
 
     def _note_devices(self, cells: Cells) -> None:
         if "device_id" in cells.columns:
-            ids = pc.unique(cells.columns["device_id"]).to_pylist()
-            self.device_ids.update(i for i in ids if i is not None)
+            self._note_ids(cells.columns["device_id"])
             if "rank" in cells.group.args:
                 ranks = map(integer, plain_values(cells.group.args["rank"]))
                 unknown = pa.nulls(len(cells.group))
@@ -291,6 +290,9 @@ class _TorchRows(EventRows):
                     for name in ("device_id", "process_id")
                 )
                 self.device_ranks.update(zip(devices, processes, ranks, strict=True))
+
+    def _note_ids(self, device_ids: pa.Array) -> None:
+        self.device_ids.update(i for i in pc.unique(device_ids).to_pylist() if i is not None)
 
     def _steps(self, slices: pa.RecordBatch) -> Iterator[Batch]:
         marked = pc.indices_nonzero(pc.starts_with(slices["name"], "ProfilerStep#"))
@@ -338,8 +340,7 @@ class _TorchRows(EventRows):
         columns = rows.columns
         if "device_id" not in columns:
             return
-        ids = pc.unique(columns["device_id"]).to_pylist()
-        self.device_ids.update(i for i in ids if i is not None)
+        self._note_ids(columns["device_id"])
         if "args_json" not in columns:
             return
         told = pc.indices_nonzero(pc.match_substring(columns["args_json"], '"rank":'))

@@ -135,13 +135,14 @@ EXTREMES = (-(2**63) + 1, -5, 0, 1, 7, 8, 2**62, LATEST - 1, LATEST)
     )
 )
 def test_compiled_nesting_is_that_of_python(rows: list[tuple[int, int, int]]) -> None:
-    if library() is None:
+    compiled = library()
+    if compiled is None:
         pytest.skip("no C compiler here")
     ordered = sorted((track, start, max(start, till)) for track, start, till in rows)
     columns = np.array(ordered, np.int64).reshape(-1, 3).T
     tracks, starts, till = columns[0].astype(np.int32), columns[1], columns[2]
     for fast, slow in zip(
-        nesting._stacked_in_c(tracks, starts, till),
+        nesting._stacked_in_c(compiled, tracks, starts, till),
         nesting._stacked(tracks, starts, till),
         strict=True,
     ):

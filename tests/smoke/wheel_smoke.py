@@ -17,9 +17,11 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+from build_backend import compiling  # noqa: E402 - needs the path
+
 FIXTURE = ROOT / "fixtures" / "torch_profiler" / "gpu-handmade" / "trace.json.gz"
 SHIPPED = (".py", ".sql", ".toml")
-LIBRARY = {"win32": "_tracekit.dll", "darwin": "_tracekit.dylib"}.get(sys.platform, "_tracekit.so")
 NOT_SOURCE = (
     *(".git", ".venv", "build", "dist", "*.egg-info", ".*_cache", "__pycache__"),
     "_tracekit.*",
@@ -63,8 +65,8 @@ def built(work: Path) -> tuple[Path, Path]:
 def wanted_in_wheel() -> set[str]:
     """The files of the checkout that must be in the wheel, by their names there."""
     names = {"tracekit/py.typed"}
-    if any(map(shutil.which, ("cc", "gcc", "clang"))):
-        names.add(f"tracekit/compiled/{LIBRARY}")
+    if compiling.has_compiler():
+        names.add(f"tracekit/compiled/{compiling.NAME}")
     for top, prefix in (("tracekit", ""), ("parsers", "tracekit/"), ("queries", "tracekit/")):
         for folder, _, files in os.walk(ROOT / top):  # does not follow the links
             inside = prefix + Path(folder).relative_to(ROOT).as_posix()
@@ -129,8 +131,8 @@ def check_use(commands: Path, away: Path) -> None:
 
     shutil.copy(FIXTURE, away / "trace.json.gz")
     check("ingest" in tracekit("--help"), "--help does not name ingest")
-    if any(map(shutil.which, ("cc", "gcc", "clang"))):
-        check("compiled library" in tracekit("--version"), "the compiled library does not load")
+    if compiling.has_compiler():
+        check("with its C library" in tracekit("--version"), "the C library does not load")
     run(commands / "tracekit", "no-such-command", cwd=away, code=2)
     check("torch" in tracekit("formats"), "formats does not name torch")
     check("kernel" in tracekit("queries"), "queries names none about kernels")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.attribution.columns import LATEST, Codes, Flags, Ints, ends
 from tracekit.compiled import library
+
+if TYPE_CHECKING:
+    import ctypes
 
 _CHUNK = 1 << 16
 
@@ -38,8 +42,8 @@ def nested(tracks: Codes, starts: Ints, durations: Ints, ids: Ints, is_point: Fl
     order = np.lexsort((ids, is_point, -durations, starts, tracks))
     till = np.maximum(ends(starts, durations), np.minimum(starts, LATEST - 1) + 1)
     till = np.where(is_point, starts, till)
-    stacked = _stacked_in_c if library() else _stacked
-    parent, after = stacked(tracks[order], starts[order], till[order])
+    compiled, columns = library(), (tracks[order], starts[order], till[order])
+    parent, after = _stacked_in_c(compiled, *columns) if compiled else _stacked(*columns)
     return Nest(order, parent, after)
 
 
@@ -76,10 +80,10 @@ def _stacked(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:
     return parents, after
 
 
-def _stacked_in_c(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:
-    """The same, compiled."""
-    compiled = library()
-    assert compiled is not None
+def _stacked_in_c(
+    compiled: ctypes.CDLL, tracks: Codes, starts: Ints, till: Ints
+) -> tuple[Codes, Codes]:
+    """The same, by the C library."""
     given = [np.ascontiguousarray(tracks, np.int32)]
     given += [np.ascontiguousarray(column, np.int64) for column in (starts, till)]
     made = [np.empty(len(starts), np.int32) for _ in range(2)]

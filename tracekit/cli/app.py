@@ -32,15 +32,16 @@ app = typer.Typer(
 
 def _show_version(is_wanted: bool) -> None:
     if is_wanted:
-        put_out(f"tracekit {__version__} ({_how_traces_are_read()})\n".encode())
+        put_out(f"tracekit {__version__} ({_with_or_without_library()})\n".encode())
         raise typer.Exit
 
 
-def _how_traces_are_read() -> str:
+def _with_or_without_library() -> str:
     if library() is not None:
-        return "traces are read by the compiled library"
+        return "with its C library"
     return (
-        "traces are read by Python alone, several times slower: install a C compiler, then tracekit"
+        "without its C library, so torch traces are read several times more slowly; to get it, "
+        "install a C compiler and reinstall tracekit"
     )
 
 
@@ -50,7 +51,7 @@ def _all(
         bool,
         typer.Option(
             "--version",
-            help="Print the version, and whether the compiled library is used.",
+            help="Print the version, and whether the C library is used.",
             is_eager=True,
             callback=_show_version,
         ),

@@ -47,6 +47,10 @@ def library() -> Any:
     return found
 
 
+def test_what_is_built_is_what_is_loaded() -> None:
+    assert compiling.NAME == compiled.NAME
+
+
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: path.relative_to(path.parents[2]))
 def test_every_trace_is_what_python_makes_of_it(path: Path, library: Any) -> None:
     fast, slow = read_both(path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -125,11 +125,12 @@ def scanner_of(plan: ScanPlan) -> Scanner | None:
 
 @dataclass(slots=True)
 class _ScanTable:
-    """A table in the scanner: its columns by number, and how their values become ours."""
+    """A table in the scanner: names and kinds of its columns, and what arguments fill them."""
 
     table: Table
     names: list[str]
-    made: dict[str, Arg] = field(default_factory=dict)
+    kinds: list[int]
+    args: Mapping[str, Arg]
 
 
 class Scanner:
@@ -162,7 +163,7 @@ class Scanner:
         number = self._scan.tracekit_table(
             self._scanner, len(names), _numbers(kinds), _numbers(roles)
         )
-        self._tables.append(_ScanTable(table, names, dict(args)))
+        self._tables.append(_ScanTable(table, names, kinds, args))
         for column, argument in args.items():
             if not argument.axis:  # the first number of a list stands for all three
                 for key in argument.keys:
@@ -241,15 +242,15 @@ class Scanner:
         found = self._tables[number]
         columns: dict[str, pa.Array] = {}
         for place, name in enumerate(found.names):
-            column = self._column(number, place, name, count)
+            column = self._column(number, place, count)
             if column is not None:
                 columns[name] = column
-        for name in columns.keys() & found.made.keys():
+        for name in columns.keys() & found.args.keys():
             kind = found.table.schema.field(name).type
-            columns[name] = _made(columns[name], found.made[name], kind)
+            columns[name] = _made(columns[name], found.args[name], kind)
         return ScannedRows(self._routes, columns.pop("route"), columns)
 
-    def _column(self, table: int, place: int, name: str, count: int) -> pa.Array | None:
+    def _column(self, table: int, place: int, count: int) -> pa.Array | None:
         """A copy of a column: the next scan writes where it is."""
         at = (ctypes.c_int64 * 4)()
         known_count = self._scan.tracekit_column(self._scanner, table, place, at)
@@ -257,8 +258,7 @@ class Scanner:
             return None
         bits, values, texts, size = at
         known = None if known_count == count else _copied(bits, (count + 7) // 8)
-        kind = _column_kind(self._tables[table].table, name, self._tables[table].made.get(name))
-        if kind == _INTEGER_COLUMN:
+        if self._tables[table].kinds[place] == _INTEGER_COLUMN:
             buffers = [known, _copied(values, 8 * count)]
             return pa.Array.from_buffers(INT, count, buffers, count - known_count)
         buffers = [known, _copied(values, 4 * (count + 1)), _copied(texts, size)]
