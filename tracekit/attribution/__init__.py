@@ -13,28 +13,33 @@ from pathlib import Path
 import numpy as np
 
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
-from tracekit.attribution.columns import Texts, ids_in
+from tracekit.attribution.columns import ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
+from tracekit.attribution.gathering import Gathered, gathered_from, joined
 from tracekit.attribution.host import host_of
 from tracekit.attribution.origins import origins_of
 from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
-from tracekit.attribution.slices import Tracks
+
+__all__ = ["Gathered", "attributed", "gathered_from", "joined"]
 
 
-def attributed(folder: Path) -> Iterator[Batch]:
+def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     """The rows of `calling_context`, `op_call` and `attribution` for one source.
 
-    If nothing marks steps, there are also rows of `step`, detected from the work. `folder` has the
-    rows of the source from its parser, in a folder of Parquet files per table.
+    If nothing marks steps, there are also rows of `step`, detected from the work. `gathered` is
+    used up; `folder` has the rows of the source from its parser, in a folder of Parquet files per
+    table.
     """
-    texts, tracks = Texts(), Tracks()
-    done, tails = flows.followed(folder, work.read(folder, texts, tracks), tracks)
+    texts, tracks = gathered.texts, gathered.tracks
+    done = work.joined_work(gathered.taken("work"))
+    found = slices.joined_slices(gathered.taken("slices"))
+    done, tails = flows.followed(gathered.taken("flows"), done, found)
     worked = ids_in(done.correlation_id)
-    captured = captures.read(folder, worked, texts)
+    captured = captures.read(gathered.taken("captures"), folder, worked, texts)
     calls = ids_in(np.concatenate((worked, captures.correlations(captured))))
-    found = slices.read(folder, calls, texts, tracks)
+    slices.keep_callers(found, calls)
     done = flows.asked(done, found, tails)
-    recorded = steps.read(folder, tracks)
+    recorded = steps.joined_steps(gathered.taken("steps"), tracks)
     if recorded.are_none():
         shown = detected(done)
         yield from shown.rows()
@@ -47,5 +52,5 @@ def attributed(folder: Path) -> Iterator[Batch]:
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     yield from work_rows(done, host, origins, texts, tracks)
-    events = allocations.read(folder, texts, tracks)
+    events = allocations.joined_events(gathered.taken("allocations"))
     yield from allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)

@@ -5,31 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from tracekit.attribution.columns import (
     NONE,
     Codes,
-    Flags,
     Ints,
     Texts,
-    batches,
+    distinct,
     ends,
+    joined,
     nullable,
     numbers,
+    together,
+    used_of,
 )
 from tracekit.attribution.host import Host
 from tracekit.attribution.pairing import paired
 from tracekit.attribution.passes import PHASES, passes, phases
 from tracekit.attribution.rows import Batch
-from tracekit.attribution.slices import PLACE, Tracks
 from tracekit.attribution.steps import Steps
-from tracekit.schema import ALLOCATION, MEMORY_EVENT, batch
+from tracekit.attribution.tracks import PLACE, Tracks
+from tracekit.schema import ALLOCATION, batch
 
 _NUMBERS = ("event_id", "time_ns", "size_bytes", "address", "device_id")
+CODES = ("device_kind",)
+COLUMNS = (*_NUMBERS, *PLACE, *CODES)
 #: Operators that only create a tensor: their caller counts as the one that allocates.
 _MAKER = re.compile(
     r"aten::((new_)?(empty|zeros|ones|full)(_like|_strided|_permuted|_quantized)?|resize_)"
@@ -67,17 +73,21 @@ class _Moments:
     next_phase: Codes
 
 
-def read(folder: Path, texts: Texts, tracks: Tracks) -> AllocationEvents:
-    """The allocations and releases of a source with known time and size."""
-    parts = []
-    for rows in batches(folder, MEMORY_EVENT.name, (*_NUMBERS, *PLACE, "device_kind")):
-        columns = {name: numbers(rows[name]) for name in _NUMBERS}
-        part = AllocationEvents(tracks.codes(rows), texts.codes(rows["device_kind"]), **columns)
-        parts.append(_taken(part, (part.time_ns != NONE) & (part.size_bytes != NONE)))
-    empty = {name: np.zeros(0, np.int64 if name in _NUMBERS else np.int32) for name in _names()}
-    return AllocationEvents(
-        *(np.concatenate([empty[name], *(getattr(p, name) for p in parts)]) for name in _names())
-    )
+def gather(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+    """Allocations and releases with known time and size."""
+    rows = rows.filter(pc.and_(pc.is_valid(rows["time_ns"]), pc.is_valid(rows["size_bytes"])))
+    return {
+        "track": tracks.codes(rows),
+        "device_kind": texts.codes(rows["device_kind"]),
+        **{name: numbers(rows[name]) for name in _NUMBERS},
+    }
+
+
+def joined_events(parts: list[dict[str, NDArray[Any]]]) -> AllocationEvents:
+    """Allocations and releases from their parts."""
+    names = [column.name for column in fields(AllocationEvents)]
+    kinds = {name: np.int64 if name in _NUMBERS else np.int32 for name in names}
+    return AllocationEvents(**{name: joined(parts, name, kinds[name]) for name in names})
 
 
 def allocation_rows(
@@ -85,9 +95,7 @@ def allocation_rows(
 ) -> Iterator[Batch]:
     """The rows of `allocation`: see there, and docs/metrics.md, section Memory by kind."""
     process = tracks.process_codes(events.track)
-    pools = np.unique(
-        np.stack((process, events.device_kind, events.device_id)), axis=1, return_inverse=True
-    )[1].reshape(-1)
+    pools = together(process, events.device_kind, distinct(events.device_id))
     blocks = paired(pools, events.address, events.time_ns, events.event_id, events.size_bytes)
     if not len(blocks.made):
         return
@@ -133,14 +141,6 @@ def allocation_rows(
     )
 
 
-def _names() -> list[str]:
-    return [column.name for column in fields(AllocationEvents)]
-
-
-def _taken(events: AllocationEvents, places: Flags) -> AllocationEvents:
-    return AllocationEvents(*(getattr(events, name)[places] for name in _names()))
-
-
 def _moments(
     events: AllocationEvents, host: Host, steps: Steps, texts: Texts, tracks: Tracks
 ) -> _Moments:
@@ -170,7 +170,7 @@ def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
     """The innermost slice around each moment on a track; -1 for none."""
     found = host.slices
     place = np.full(len(times), -1, np.int64)
-    for track in np.unique(tracks).tolist():
+    for track in used_of(tracks)[0].tolist():
         first, last = np.searchsorted(found.track, [track, track + 1])
         asks = tracks == track
         reached = np.searchsorted(found.start_ns[first:last], times[asks], side="right")
@@ -186,7 +186,7 @@ def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
 
 def _maker(op: Codes, host: Host, texts: Texts) -> Codes:
     """The operator that requested the memory, skipping those that only create a tensor."""
-    codes = np.unique(host.slices.name).tolist()
+    codes = used_of(host.slices.name)[0].tolist()
     only_makes = np.zeros(max(codes, default=0) + 1, bool)
     only_makes[[code for code in codes if _MAKER.fullmatch(texts.values[code] or "")]] = True
     found = op.copy()

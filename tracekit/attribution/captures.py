@@ -18,23 +18,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.attribution import reasons
-from tracekit.attribution.columns import NONE, Codes, Ints, Texts, batches, numbers
+from tracekit.attribution.columns import (
+    NONE,
+    Codes,
+    Ints,
+    Texts,
+    batches,
+    by_text,
+    numbers,
+    used_of,
+)
 from tracekit.attribution.host import Host
+from tracekit.attribution.tracks import Tracks
 from tracekit.attribution.work import DeviceWork
 
 _BEGIN, _END, _GRAPH_LAUNCH = "StreamBeginCapture", "StreamEndCapture", "GraphLaunch"
 #: Parts of the names of calls that add work to a graph, and the kind of that work.
 _KINDS = (("emcpy", "memcpy"), ("emset", "memset"), ("Launch", "kernel"))
-_COLUMNS = (
-    "event_id",
-    "start_ns",
-    "correlation_id",
-    "process_id",
-    "thread_id",
-    "name",
-    "slice_kind",
-    "args_json",
-)
+_NUMBERS = ("start_ns", "event_id", "process_id", "thread_id")
+COLUMNS = (*_NUMBERS, "name", "slice_kind")
 
 
 @dataclass(slots=True)
@@ -54,13 +56,25 @@ class Capture:
     names: list[int] = field(default_factory=list)
 
 
-def read(folder: Path, worked: Ints, texts: Texts) -> list[Capture]:
+def gather(rows: pa.RecordBatch, _: Texts, __: Tracks) -> dict[str, Ints]:
+    """The calls that begin and end captures: there are few."""
+    is_mark = _is_call(rows, (_BEGIN, _END))
+    if not pc.any(is_mark).as_py():
+        return {"is_begin": np.zeros(0, np.int32)}
+    rows = rows.filter(is_mark)
+    return {
+        "is_begin": by_text(rows["name"], lambda name: _BEGIN in (name or "")),
+        **{name: numbers(rows[name]) for name in _NUMBERS},
+    }
+
+
+def read(marks: list[dict[str, Ints]], folder: Path, worked: Ints, texts: Texts) -> list[Capture]:
     """The captures of a source; `worked` are the correlation ids of its work, in order.
 
-    A call with work was not captured, but ran. If two captures overlap, the capture of a call is
-    unknown.
+    `marks` are what was gathered, `folder` has the source's rows. A call with work was not
+    captured, but ran. If two captures overlap, the capture of a call is unknown.
     """
-    captures = _begun_and_ended(folder)
+    captures = _begun_and_ended(marks)
     if not captures:
         return []
     first, last = min(c.start_ns for c in captures), max(c.end_ns for c in captures)
@@ -90,29 +104,36 @@ def correlations(captures: Sequence[Capture]) -> Ints:
     return np.array([i for capture in captures for i in capture.correlation_ids], np.int64)
 
 
-def _begun_and_ended(folder: Path) -> list[Capture]:
-    calls = [row for rows in _calls(folder, (_BEGIN, _END)) for row in rows.to_pylist()]
+def _begun_and_ended(marks: list[dict[str, Ints]]) -> list[Capture]:
+    calls = [
+        call
+        for part in marks
+        for call in zip(*(part[name].tolist() for name in (*_NUMBERS, "is_begin")), strict=True)
+    ]
     captures, begun = [], {}
-    for call in sorted(calls, key=lambda call: (call["start_ns"], call["event_id"])):
-        place = call["process_id"], call["thread_id"]
-        if _BEGIN in call["name"]:
-            begun[place] = call["start_ns"]
+    for start_ns, _, process_id, thread_id, is_begin in sorted(calls):
+        place = process_id, thread_id
+        if is_begin:
+            begun[place] = start_ns
         elif place in begun:
-            captures.append(Capture(call["process_id"], begun.pop(place), call["start_ns"]))
+            process = None if process_id == NONE else process_id
+            captures.append(Capture(process, begun.pop(place), start_ns))
     return captures
 
 
 def _calls(folder: Path, parts: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The calls of the runtime and the driver whose names have one of some parts."""
-    kinds = pa.array(("runtime", "driver"))
-    for rows in batches(folder, "slice", _COLUMNS):
-        names = rows["name"].dictionary.to_pylist()
-        is_one = pa.array(
-            [any(part in (name or "") for part in parts) for name in names], pa.bool_()
-        )
-        if pc.any(is_one).as_py():
-            chosen = pc.and_(is_one.take(rows["name"].indices), pc.is_in(rows["slice_kind"], kinds))
-            yield rows.filter(pc.and_(chosen, pc.is_valid(rows["start_ns"])))
+    for rows in batches(folder, "slice", (*COLUMNS, "correlation_id", "args_json")):
+        yield rows.filter(_is_call(rows, parts))
+
+
+def _is_call(rows: pa.RecordBatch, parts: Sequence[str]) -> pa.Array:
+    """Whether each slice is a call whose name has one of some parts, and has a start."""
+    named = by_text(rows["name"], lambda name: any(part in (name or "") for part in parts)) > 0
+    if not named.any():
+        return pa.array(named)
+    is_call = by_text(rows["slice_kind"], lambda kind: kind in ("runtime", "driver")) > 0
+    return pc.and_(pa.array(named & is_call), pc.is_valid(rows["start_ns"]))
 
 
 def _kernel_name(args_json: str | None) -> str | None:
@@ -162,7 +183,7 @@ def replays_of(
 
 def _graphs(work: DeviceWork, host: Host, launch: Ints, texts: Texts) -> Iterator[tuple[int, Ints]]:
     """Each graph launch, as its place in the host, with its work in execution order."""
-    names, codes = np.unique(host.slices.name, return_inverse=True)
+    names, codes = used_of(host.slices.name)
     said = [_GRAPH_LAUNCH in (texts.values[name] or "") for name in names.tolist()]
     is_graph = np.append(np.array(said, bool)[codes], False)
     ran = np.flatnonzero(is_graph[launch])

@@ -6,7 +6,7 @@ has the code 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,17 +44,33 @@ class Texts:
         return code
 
     def codes(self, column: pa.Array) -> Codes:
-        """The codes of a column of text."""
-        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        known = [*map(self.code, encoded.dictionary.to_pylist()), 0]
-        places = encoded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
-        return np.asarray(np.array(known, np.int32)[places])
+        """The codes of an encoded column of text."""
+        return by_text(column, self.code)
 
     def array(self, codes: Codes) -> pa.Array:
         """The texts of codes, each distinct one converted once."""
-        used, places = np.unique(codes, return_inverse=True)
+        used, places = used_of(codes)
         texts = pa.array([self.values[code] for code in used.tolist()], TEXT)
-        return texts.take(pa.array(places.astype(np.int32)))
+        return texts.take(pa.array(places))
+
+    def absorb(self, others: Texts) -> Codes:
+        """Add the texts of `others`; their codes here, by their codes there."""
+        return np.array([self.code(text) for text in others.values], np.int32)
+
+
+def encoded(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows with their texts as dictionaries."""
+    columns = [
+        column.dictionary_encode() if column.type == TEXT else column for column in rows.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, rows.schema.names)
+
+
+def by_text(column: pa.Array, number: Callable[[str | None], int]) -> Codes:
+    """What `number` says of each text of an encoded column, asked once for each."""
+    found = np.array([*map(number, column.dictionary.to_pylist()), number(None)], np.int32)
+    places = column.indices.fill_null(len(found) - 1).to_numpy(zero_copy_only=False)
+    return np.asarray(found[places])
 
 
 def numbers(column: pa.Array) -> Ints:
@@ -86,6 +102,20 @@ def distinct(values: Ints) -> Codes:
     """A number for each distinct value, in order of appearance."""
     codes: Codes = pa.array(values).dictionary_encode().indices.to_numpy(zero_copy_only=False)
     return codes
+
+
+def used_of(codes: Codes) -> tuple[Codes, Codes]:
+    """The distinct nonnegative codes in a column, in order, and the place of each row's in them."""
+    used = np.flatnonzero(np.bincount(codes))
+    places = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
+    places[used] = np.arange(len(used), dtype=np.int32)
+    return used, places[codes]
+
+
+def firsts_of(codes: Codes) -> Codes:
+    """The first row of each code, for codes in order of appearance (see `distinct`)."""
+    so_far = np.maximum.accumulate(codes) if len(codes) else codes
+    return np.flatnonzero(np.diff(so_far, prepend=-1))
 
 
 def joined(parts: list[dict[str, NDArray[Any]]], name: str, kind: type) -> NDArray[Any]:

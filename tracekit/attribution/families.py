@@ -10,7 +10,7 @@ from collections import defaultdict
 import numpy as np
 
 from tracekit.attribution import names
-from tracekit.attribution.columns import NONE, Ints, Texts
+from tracekit.attribution.columns import NONE, Codes, Ints, Texts, distinct, firsts_of, together
 from tracekit.attribution.slices import ANNOTATION, Slices
 
 #: A family with more names than this does not name places of a model.
@@ -24,9 +24,7 @@ def fold(found: Slices, step: Ints, texts: Texts) -> None:
     steps but none of its names in two of them, or if it has more than `MOST_NAMES` names.
     """
     is_annotation = found.kind == ANNOTATION
-    pairs = np.unique(
-        np.stack((found.name[is_annotation].astype(np.int64), step[is_annotation])), axis=1
-    )
+    pairs = _distinct_pairs(found.name[is_annotation], step[is_annotation])
     families: dict[str, dict[int, set[int]]] = defaultdict(dict)
     for code, number in zip(*pairs.tolist(), strict=True):
         name = texts.values[code] or ""
@@ -40,6 +38,11 @@ def fold(found: Slices, step: Ints, texts: Texts) -> None:
         if _numbers_iterations(members):
             renamed[list(members)] = texts.code(common)
     found.name = np.where(is_annotation, renamed[found.name], found.name)
+
+
+def _distinct_pairs(names: Codes, steps: Ints) -> np.ndarray:
+    first = firsts_of(together(names, distinct(steps)))
+    return np.stack((names[first].astype(np.int64), steps[first]))
 
 
 def _numbers_iterations(members: dict[int, set[int]]) -> bool:

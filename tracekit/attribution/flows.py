@@ -8,37 +8,61 @@ on its stream.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Codes, Ints, batches, numbers
-from tracekit.attribution.nesting import nested
-from tracekit.attribution.slices import OP, PLACE, Slices, Tracks
+from tracekit.attribution.columns import NONE, Codes, Ints, Texts, by_text, joined, numbers
+from tracekit.attribution.nesting import holders
+from tracekit.attribution.slices import CALL, OP, Slices
+from tracekit.attribution.tracks import PLACE, Tracks
 from tracekit.attribution.work import DeviceWork
 
-_CALL, _OPERATOR = "HostToDevice", "async_npu"
-_COLUMNS = (*PLACE, "category_name", "phase_kind", "flow_id", "time_ns")
-_CALL_NUMBERS = ("start_ns", "dur_ns", "correlation_id")
-_CALL_COLUMNS = (*PLACE, "slice_kind", *_CALL_NUMBERS)
+_CATEGORIES = _CALL, _OPERATOR = ("HostToDevice", "async_npu")
+COLUMNS = (*PLACE, "category_name", "phase_kind", "flow_id", "time_ns")
 
 #: The thread and time where the arrow to each work starts; -1 without a thread.
 _Tails = tuple[Codes, Ints]
 
 
-def followed(folder: Path, work: DeviceWork, tracks: Tracks) -> tuple[DeviceWork, _Tails | None]:
+def gather(rows: pa.RecordBatch, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+    """The two ends of these arrows; ``category`` is a place in _CATEGORIES, 1 ``is_start``."""
+    category = by_text(rows["category_name"], _category)
+    phase = by_text(
+        rows["phase_kind"],
+        lambda name: ("end", "start").index(name) if name in ("end", "start") else -1,
+    )
+    known = np.flatnonzero((category >= 0) & (phase >= 0))
+    rows = rows.take(pa.array(known))
+    return {
+        "category": category[known],
+        "is_start": phase[known],
+        "flow_id": numbers(rows["flow_id"]),
+        "track": tracks.codes(rows),
+        "time_ns": numbers(rows["time_ns"]),
+    }
+
+
+def _category(name: str | None) -> int:
+    return _CATEGORIES.index(name) if name in _CATEGORIES else -1
+
+
+def followed(
+    parts: list[dict[str, NDArray[Any]]], work: DeviceWork, found: Slices
+) -> tuple[DeviceWork, _Tails | None]:
     """`work` with the correlation ids of its calls, and the starts of the operators' arrows.
 
-    Nothing changes if the profiler writes external ids, or draws no such arrows.
+    `parts` are what was gathered. Nothing changes if the profiler writes external ids, or draws no
+    such arrows.
     """
-    if (work.external_id != NONE).any():
+    if not parts or (work.external_id != NONE).any():
         return work, None
-    tails = _tails(folder, work, tracks)
+    tails = _tails(parts, work)
     if _CALL in tails:
-        found = _calls_at(folder, tails[_CALL], tracks)
-        ids = np.where(found != NONE, found, work.correlation_id)
+        called = _calls_at(found, tails[_CALL])
+        ids = np.where(called != NONE, called, work.correlation_id)
         work = replace(work, correlation_id=ids)
     return work, tails.get(_OPERATOR)
 
@@ -58,26 +82,16 @@ def asked(work: DeviceWork, found: Slices, tails: _Tails | None) -> DeviceWork:
     return replace(work, op_event_id=np.array([events.get(key, NONE) for key in wanted], np.int64))
 
 
-def _tails(folder: Path, work: DeviceWork, tracks: Tracks) -> dict[str, _Tails]:
+def _tails(parts: list[dict[str, NDArray[Any]]], work: DeviceWork) -> dict[str, _Tails]:
     """The starts of the arrows to each work, by category."""
-    ends_of: dict[str, dict[str, list[np.ndarray]]] = {}
-    wanted = pa.array((_CALL, _OPERATOR))
-    for all_rows in batches(folder, "flow", _COLUMNS):
-        rows = all_rows.filter(pc.is_in(all_rows["category_name"], wanted))
-        if not len(rows):
-            continue
-        codes = tracks.codes(rows)
-        columns = np.stack((numbers(rows["flow_id"]), codes, numbers(rows["time_ns"])))
-        for category in (_CALL, _OPERATOR):
-            for phase in ("start", "end"):
-                chosen = pc.and_(
-                    pc.equal(rows["category_name"], category), pc.equal(rows["phase_kind"], phase)
-                )
-                part = columns[:, np.asarray(chosen.fill_null(False))]
-                ends_of.setdefault(category, {}).setdefault(phase, []).append(part)
+    names = ("category", "is_start", "flow_id", "track", "time_ns")
+    category, is_start, *columns = (joined(parts, name, np.int64) for name in names)
+    rows = np.stack(columns)
     return {
-        category: _tails_of(work, *(np.concatenate(found[p], axis=1) for p in ("start", "end")))
-        for category, found in ends_of.items()
+        _CATEGORIES[place]: _tails_of(
+            work, *(rows[:, (category == place) & (is_start == phase)] for phase in (1, 0))
+        )
+        for place in np.unique(category).tolist()
     }
 
 
@@ -91,26 +105,10 @@ def _tails_of(work: DeviceWork, starts: np.ndarray, heads: np.ndarray) -> _Tails
     return tracks.astype(np.int32), times
 
 
-def _calls_at(folder: Path, tails: _Tails, tracks: Tracks) -> Ints:
+def _calls_at(found: Slices, tails: _Tails) -> Ints:
     """The correlation id of the innermost call on a thread at a time; NONE for none."""
-    parts = []
-    for all_rows in batches(folder, "slice", _CALL_COLUMNS):
-        rows = all_rows.filter(pc.equal(all_rows["slice_kind"], "runtime"))
-        parts.append((tracks.codes(rows), *(numbers(rows[name]) for name in _CALL_NUMBERS)))
-    found = np.full(len(tails[0]), NONE, np.int64)
-    if not parts:
-        return found
-    track, start, dur, ids = (np.concatenate(column) for column in zip(*parts, strict=True))
-    count = len(track)
-    is_point = np.arange(count + len(found)) >= count
-    nest = nested(
-        np.concatenate((track, tails[0])),
-        np.concatenate((start, tails[1])),
-        np.concatenate((dur, np.zeros_like(tails[1]))),
-        np.arange(len(is_point)),
-        is_point,
+    calls = np.flatnonzero(found.kind == CALL)
+    around = holders(
+        found.track[calls], found.start_ns[calls], found.dur_ns[calls], tails[0], tails[1]
     )
-    around = np.where(nest.parent >= 0, nest.order[nest.parent], count)
-    places = np.full(len(is_point), count)
-    places[nest.order] = around
-    return np.asarray(np.append(ids, NONE)[places[count:]])
+    return np.asarray(np.append(found.correlation_id[calls], NONE)[around])

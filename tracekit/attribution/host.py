@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.attribution import names
-from tracekit.attribution.columns import NONE, Codes, Ints, Texts, ends
+from tracekit.attribution.columns import NONE, Codes, Ints, Texts, ends, used_of
 from tracekit.attribution.contexts import Tree
 from tracekit.attribution.families import fold
 from tracekit.attribution.nesting import nested
 from tracekit.attribution.sequences import Links, Sequenced, links
-from tracekit.attribution.slices import CALL, OP, Slices, Tracks
+from tracekit.attribution.slices import CALL, OP, Slices
 from tracekit.attribution.steps import Steps
 from tracekit.attribution.symbols import Symbols
+from tracekit.attribution.tracks import Tracks
 
 _CHUNK = 1 << 16
 
@@ -53,7 +54,7 @@ def host_of(found: Slices, steps: Steps, texts: Texts, tracks: Tracks) -> Host:
 def _links(found: Slices, processes: Codes, texts: Texts) -> Links:
     """The links of autograd's numbers between operators; other slices have none."""
     is_op = found.kind == OP
-    codes, places = np.unique(found.name, return_inverse=True)
+    codes, places = used_of(found.name)
     is_node = np.array(
         [names.is_autograd_node(texts.values[code] or "") for code in codes.tolist()], bool
     )[places]

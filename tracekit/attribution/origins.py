@@ -9,14 +9,15 @@ import numpy as np
 
 from tracekit.attribution import reasons
 from tracekit.attribution.captures import Capture, replays_of
-from tracekit.attribution.columns import NONE, Codes, Flags, Ints, Texts
+from tracekit.attribution.columns import NONE, Codes, Flags, Ints, Texts, used_of
 from tracekit.attribution.contexts import Symbol, Tree
 from tracekit.attribution.host import Host
 from tracekit.attribution.launches import LaunchRows, found_by, launches
 from tracekit.attribution.names import type_of
 from tracekit.attribution.scopes import Scope, scopes
-from tracekit.attribution.slices import CALL, OP, Tracks
+from tracekit.attribution.slices import CALL, OP
 from tracekit.attribution.steps import RecordedSteps
+from tracekit.attribution.tracks import Tracks
 from tracekit.attribution.work import DeviceWork
 
 #: External ids are used if at least this share of them refers to the operator around the launch.
@@ -176,7 +177,7 @@ def _steps(work: DeviceWork, host: Host, steps: RecordedSteps, launch: Ints, op:
 
 def _scoped(work: DeviceWork, tree: Tree, texts: Texts) -> Ints:
     """The context of each operator that the profiler names; -1 if it names none."""
-    named = [code for code in np.unique(work.op_name).tolist() if code]
+    named = [code for code in used_of(work.op_name)[0].tolist() if code]
     found = scopes([texts.values[code] or "" for code in named])
     contexts = np.full(len(texts.values), -1, np.int64)
     for code in named:

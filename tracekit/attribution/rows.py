@@ -12,7 +12,8 @@ from tracekit.attribution.columns import LATEST, NONE, Ints, Texts, ends, nullab
 from tracekit.attribution.contexts import Node, Tree
 from tracekit.attribution.host import Host
 from tracekit.attribution.origins import Origins
-from tracekit.attribution.slices import OP, SIGNATURE, Tracks
+from tracekit.attribution.slices import OP, SIGNATURE
+from tracekit.attribution.tracks import Tracks
 from tracekit.attribution.work import DeviceWork
 from tracekit.schema import ATTRIBUTION, CALLING_CONTEXT, INT, OP_CALL, TEXT, Table, batch
 

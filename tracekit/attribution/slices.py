@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from pathlib import Path
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,19 +12,20 @@ from numpy.typing import NDArray
 
 from tracekit.attribution import names
 from tracekit.attribution.columns import (
+    NONE,
     Codes,
     Flags,
     Ints,
     Texts,
-    batches,
+    by_text,
     joined,
     numbers,
-    together,
 )
+from tracekit.attribution.tracks import PLACE, Tracks
 
 OP, ANNOTATION, MODULE, CALL = range(4)
 SIGNATURE = ("input_dims", "input_types", "input_strides", "concrete_inputs")
-_TEXTS = ("name", *SIGNATURE, "module_hierarchy")
+CODES = ("name", *SIGNATURE, "module_hierarchy")
 _NUMBERS = (
     "event_id",
     "start_ns",
@@ -35,82 +35,24 @@ _NUMBERS = (
     "sequence_id",
     "forward_thread_id",
 )
-PLACE = ("process_id", "thread_id", "track_name")
-_KIND = ("slice_kind", "category_name")
-#: Dumps of TensorFlow and JAX name a launch after its kernel: an annotation with a correlation id.
-_LAUNCHING = ("runtime", "driver", "annotation")
+COLUMNS = (*_NUMBERS, *CODES, *PLACE, "slice_kind", "category_name")
+#: What `slice.slice_kind` is here. A frame of Python is a module, if it is one by its name.
+_KINDS = {"op": OP, "annotation": ANNOTATION, "python": MODULE, "runtime": CALL, "driver": CALL}
 _USERS = "user_annotation"
-
-
-@dataclass(slots=True)
-class Tracks:
-    """Distinct processes and threads; their codes are places here."""
-
-    processes: list[int | None] = field(default_factory=list)
-    threads: list[tuple[int, int | None, str | None]] = field(default_factory=list)
-    _processes: dict[int | None, int] = field(default_factory=dict)
-    _threads: dict[tuple[int, int | None, str | None], int] = field(default_factory=dict)
-
-    def process(self, process_id: int | None) -> int:
-        """The code of a process."""
-        code = self._processes.setdefault(process_id, len(self.processes))
-        if code == len(self.processes):
-            self.processes.append(process_id)
-        return code
-
-    def codes(self, rows: pa.RecordBatch) -> Codes:
-        """The codes of the threads of rows; threads differ by process."""
-        given = [rows[name] for name in PLACE if name in rows.schema.names]
-        columns = [
-            column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-            for column in given
-        ]
-        texts = [[*column.dictionary.to_pylist(), None] for column in columns]
-        places = [
-            column.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
-            for column, known in zip(columns, texts, strict=True)
-        ]
-        joined = together(*places)
-        _, first = np.unique(joined, return_index=True)
-        known = [
-            self._thread(*(text[place[row]] for text, place in zip(texts, places, strict=True)))
-            for row in first.tolist()
-        ]
-        return np.array(known, np.int32)[joined]
-
-    def _thread(
-        self, process_id: int | None, thread_id: int | None, name: str | None = None
-    ) -> int:
-        key = (self.process(process_id), thread_id, name)
-        code = self._threads.setdefault(key, len(self.threads))
-        if code == len(self.threads):
-            self.threads.append(key)
-        return code
-
-    def process_codes(self, tracks: Codes) -> Codes:
-        """The processes of threads."""
-        return np.array([process for process, _, _ in self.threads] or [0], np.int32)[tracks]
-
-    def process_ids(self, tracks: Codes) -> pa.Array:
-        """The ids of those processes."""
-        known = pa.array([self.processes[process] for process, _, _ in self.threads], pa.int64())
-        return known.take(pa.array(tracks))
-
-    def thread_ids(self, tracks: Codes) -> pa.Array:
-        """The ids of threads; NULL at -1."""
-        known = pa.array([*(thread for _, thread, _ in self.threads), None], pa.int64())
-        return known.take(pa.array(np.where(tracks < 0, len(known) - 1, tracks)))
 
 
 @dataclass(slots=True)
 class Slices:
     """Slices with a start, one array per column; texts are codes.
 
-    ``kind`` is OP, ANNOTATION, MODULE or CALL; ``is_users`` is true for the user's annotations.
+    ``kind`` is OP, ANNOTATION, MODULE or CALL; ``is_users`` is true for the user's annotations, and
+    ``may_launch`` for what is a call if work has its id: dumps of TensorFlow and JAX name a launch
+    after its kernel, as an annotation with a correlation id.
     """
 
     kind: Codes
     is_users: Flags
+    may_launch: Flags
     track: Codes
     event_id: Ints
     start_ns: Ints
@@ -136,65 +78,57 @@ class Slices:
             setattr(self, column.name, getattr(self, column.name)[order])
 
 
-def read(folder: Path, correlations: Ints, texts: Texts, tracks: Tracks) -> Slices:
-    """The operators, annotations and modules of a source, and the calls with these correlations.
-
-    `correlations` are sorted and distinct.
-    """
-    wanted = (*_NUMBERS, *_TEXTS, *PLACE, *_KIND)
-    parts = [_part(rows, correlations, texts, tracks) for rows in batches(folder, "slice", wanted)]
-    return Slices(
-        **{
-            name: joined(parts, name, np.int64 if name in _NUMBERS else np.int32)
-            for name in ("kind", "track", *_NUMBERS, *_TEXTS)
-        },
-        is_users=joined(parts, "is_users", np.bool_),
-    )
-
-
-def _part(
-    rows: pa.RecordBatch, correlations: Ints, texts: Texts, tracks: Tracks
-) -> dict[str, NDArray[Any]]:
-    kinds = _kinds(rows, correlations)
-    rows = rows.append_column("kind", kinds).filter(
-        pc.and_(pc.is_valid(kinds), pc.is_valid(rows["start_ns"]))
-    )
+def gather(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+    """What work can originate from: operators, annotations, modules, and calls of the runtime."""
+    kind, may_launch = _kinds(rows)
+    known = np.flatnonzero((kind >= 0) & np.asarray(pc.is_valid(rows["start_ns"])))
+    rows = rows.take(pa.array(known))
     return {
-        "kind": np.asarray(rows["kind"], np.int32),
-        "is_users": np.asarray(pc.equal(rows["category_name"], _USERS).fill_null(False)),
+        "kind": kind[known],
+        "may_launch": may_launch[known],
+        "is_users": np.asarray(by_text(rows["category_name"], lambda name: name == _USERS) > 0),
         "track": tracks.codes(rows),
         **{name: numbers(rows[name]) for name in _NUMBERS},
-        **{name: texts.codes(rows[name]) for name in _TEXTS},
+        **{name: texts.codes(rows[name]) for name in CODES},
     }
 
 
-def _kinds(rows: pa.RecordBatch, correlations: Ints) -> pa.Array:
-    """The kind of each slice; NULL if no work can originate from it."""
-    kind, name = rows["slice_kind"], rows["name"]
-    said = [_said(text) for text in name.dictionary.to_pylist()]
-    by_name = pa.array(said, pa.int32()).take(name.indices)
-    launched = numbers(rows["correlation_id"])
-    places = np.minimum(np.searchsorted(correlations, launched), max(len(correlations) - 1, 0))
-    is_call = correlations[places] == launched if len(correlations) else np.zeros(len(rows), bool)
-    return pc.case_when(
-        pc.make_struct(
-            pc.and_(
-                pc.is_in(kind, pa.array(("runtime", "driver", "annotation"))), pa.array(is_call)
-            ),
-            pc.and_(pc.equal(kind, "python"), pc.equal(by_name, MODULE)),
-            pc.is_in(kind, pa.array(("runtime", "driver", "python"))),
-            pc.and_(pc.equal(kind, "op"), pc.equal(by_name, ANNOTATION)),
-            pc.equal(kind, "op"),
-            pc.equal(kind, "annotation"),
-        ),
-        *(pa.scalar(k, pa.int32()) for k in (CALL, MODULE, None, ANNOTATION, OP, ANNOTATION)),
+def _kinds(rows: pa.RecordBatch) -> tuple[Codes, Flags]:
+    """The kind of each slice, -1 if no work can originate from it, and whether it can be a call."""
+    kind = by_text(rows["slice_kind"], lambda text: _KINDS.get(text or "", -1))
+    said = by_text(rows["name"], _said)
+    is_frame = kind == MODULE
+    may_launch = (kind == CALL) | (kind == ANNOTATION)
+    kind = np.where((kind == OP) & (said == ANNOTATION), ANNOTATION, kind)
+    return np.where(is_frame & (said != MODULE), -1, kind), may_launch
+
+
+def _said(name: str | None) -> int:
+    """The kind that a name implies, whatever the profiler's category; -1 for none."""
+    if name is None:
+        return -1
+    if name.startswith(names.MODULE_PREFIX):
+        return MODULE
+    return ANNOTATION if names.is_mark(name) else -1
+
+
+def joined_slices(parts: list[dict[str, NDArray[Any]]]) -> Slices:
+    """Slices from their parts, with every call of the runtime as CALL."""
+    return Slices(
+        **{
+            name: joined(parts, name, np.int64 if name in _NUMBERS else np.int32)
+            for name in ("kind", "track", *_NUMBERS, *CODES)
+        },
+        **{name: joined(parts, name, np.bool_) for name in ("is_users", "may_launch")},
     )
 
 
-def _said(name: str | None) -> int | None:
-    """The kind that a name implies, whatever the profiler's category."""
-    if name is None:
-        return None
-    if name.startswith(names.MODULE_PREFIX):
-        return MODULE
-    return ANNOTATION if names.is_mark(name) else None
+def keep_callers(found: Slices, correlations: Ints) -> None:
+    """Leave out calls but those with these correlation ids, which are sorted and distinct."""
+    places = np.searchsorted(correlations, found.correlation_id)
+    known = np.append(correlations, NONE)[places] == found.correlation_id
+    is_call = found.may_launch & known & (found.correlation_id != NONE)
+    stays = is_call | (found.kind != CALL)
+    found.kind = np.where(is_call, CALL, found.kind).astype(np.int32)
+    if not stays.all():
+        found.put_in_order(np.flatnonzero(stays))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Ints, Texts, batches, numbers
+from tracekit.attribution.columns import NONE, Ints, Texts, by_text, joined, numbers
 from tracekit.attribution.nesting import holders
-from tracekit.attribution.slices import PLACE, Tracks
+from tracekit.attribution.tracks import PLACE, Tracks
 from tracekit.attribution.work import DeviceWork
 
 _NUMBERS = ("step_index", "start_ns", "dur_ns", "device_id")
+_KINDS = ("host", "device")
+COLUMNS = (*_NUMBERS, *PLACE[:2], "step_kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +66,26 @@ class RecordedSteps:
         return self.of_device.at(on, work.start_ns)
 
 
-def read(folder: Path, tracks: Tracks) -> RecordedSteps:
-    """The steps of a source: of hosts by process, of devices by device or else stream."""
-    texts = Texts()
-    host, device = texts.code("host"), texts.code("device")
-    columns: list[NDArray[np.int64]] = [np.zeros((6, 0), np.int64)]
-    for rows in batches(folder, "step", (*_NUMBERS, "step_kind", *PLACE[:2])):
-        track = tracks.codes(rows)
-        known = [numbers(rows[name]) for name in _NUMBERS]
-        columns.append(np.stack((*known, track, texts.codes(rows["step_kind"]))))
-    index, start, dur, devices, track, kind = np.concatenate(columns, axis=1)
+def gather(rows: pa.RecordBatch, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+    """Steps; ``kind`` is a place in _KINDS, -1 for another."""
+    return {
+        "track": tracks.codes(rows),
+        "kind": by_text(
+            rows["step_kind"], lambda kind: _KINDS.index(kind) if kind in _KINDS else -1
+        ),
+        **{name: numbers(rows[name]) for name in _NUMBERS},
+    }
+
+
+def joined_steps(parts: list[dict[str, NDArray[Any]]], tracks: Tracks) -> RecordedSteps:
+    """Steps from their parts: of hosts by process, of devices by device or else stream."""
+    index, start, dur, devices = (joined(parts, name, np.int64) for name in _NUMBERS)
+    track, kind = (joined(parts, name, np.int32) for name in ("track", "kind"))
     has_start = (start != NONE) & (index != NONE)
-    on_host, on_device = has_start & (kind == host), has_start & (kind == device)
+    on_host, on_device = (has_start & (kind == place) for place in range(len(_KINDS)))
     by_device = bool((devices[on_device] != NONE).any())
     processes = tracks.process_codes(track)
-    on = devices if by_device else track
+    on = devices if by_device else track.astype(np.int64)
     return RecordedSteps(
         Steps(index[on_host], start[on_host], dur[on_host], processes[on_host].astype(np.int64)),
         Steps(index[on_device], start[on_device], dur[on_device], on[on_device]),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tracekit.attribution import names
-from tracekit.attribution.columns import Texts, together
+from tracekit.attribution.columns import Texts, firsts_of, together
 from tracekit.attribution.contexts import Symbol
 from tracekit.attribution.slices import ANNOTATION, CALL, MODULE, SIGNATURE, Slices
 
@@ -18,7 +16,7 @@ class Symbols:
         self._found, self._texts = found, texts
         columns = (getattr(found, name) for name in ("name", "module_hierarchy", *SIGNATURE))
         self.numbers = together(found.kind * 2 + found.is_users, *columns)
-        _, self._first = np.unique(self.numbers, return_index=True)
+        self._first = firsts_of(self.numbers)
         self._has_frames = bool((found.kind == MODULE).any())
         self._made: dict[int, Symbol | None] = {}
 

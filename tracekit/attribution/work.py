@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Codes, Ints, Texts, batches, joined, numbers
-from tracekit.attribution.slices import PLACE, Tracks
+from tracekit.attribution.columns import NONE, Codes, Ints, Texts, joined, numbers
+from tracekit.attribution.tracks import PLACE, Tracks
 
 _NUMBERS = (
     "event_id",
@@ -20,7 +21,9 @@ _NUMBERS = (
     "correlation_id",
     "external_id",
 )
-_WHOLE = (*_NUMBERS, "op_event_id")
+CODES = ("kind", "name", "op_name")
+OF_KERNELS = (*_NUMBERS, *PLACE, "name", "op_name")
+OF_TRANSFERS = (*_NUMBERS, *PLACE, "name", "transfer_kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +52,19 @@ class DeviceWork:
         return len(self.event_id)
 
 
-def read(folder: Path, texts: Texts, tracks: Tracks) -> DeviceWork:
-    """All work of a source in the order of the file, kernels first."""
-    parts = []
-    for rows in batches(folder, "kernel", (*_NUMBERS, *PLACE, "name", "op_name")):
-        kernels = np.full(len(rows), texts.code("kernel"), np.int32)
-        parts.append(_part(rows, kernels, texts.codes(rows["op_name"]), texts, tracks))
-    for rows in batches(folder, "transfer", (*_NUMBERS, *PLACE, "name", "transfer_kind")):
-        kind = texts.codes(rows["transfer_kind"])
-        parts.append(_part(rows, kind, np.zeros(len(rows), np.int32), texts, tracks))
-    return DeviceWork(
-        **{
-            column.name: joined(parts, column.name, np.int64 if column.name in _WHOLE else np.int32)
-            for column in fields(DeviceWork)
-        }
-    )
+def gather_kernels(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
+    """Kernels."""
+    kind = np.full(len(rows), texts.code("kernel"), np.int32)
+    return _gathered(rows, kind, texts.codes(rows["op_name"]), texts, tracks)
 
 
-def _part(
+def gather_transfers(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
+    """Copies and sets."""
+    kind = texts.codes(rows["transfer_kind"])
+    return _gathered(rows, kind, np.zeros(len(rows), np.int32), texts, tracks)
+
+
+def _gathered(
     rows: pa.RecordBatch, kind: Codes, op_name: Codes, texts: Texts, tracks: Tracks
 ) -> dict[str, Ints]:
     return {
@@ -75,5 +73,14 @@ def _part(
         "name": texts.codes(rows["name"]),
         "op_name": op_name,
         **{name: numbers(rows[name]) for name in _NUMBERS},
-        "op_event_id": np.full(len(rows), NONE),
     }
+
+
+def joined_work(parts: list[dict[str, NDArray[Any]]]) -> DeviceWork:
+    """Work from its parts, in the order of the file, kernels first."""
+    known = {
+        column.name: joined(parts, column.name, np.int64 if column.name in _NUMBERS else np.int32)
+        for column in fields(DeviceWork)
+        if column.name != "op_event_id"
+    }
+    return DeviceWork(**known, op_event_id=np.full(len(known["event_id"]), NONE))

@@ -1,0 +1,98 @@
+"""What attribution needs of a source's rows, as its parser writes them or from its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tracekit.attribution import allocations, captures, flows, slices, steps, work
+from tracekit.attribution.columns import Texts, batches, encoded
+from tracekit.attribution.tracks import Tracks
+
+Columns = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Gatherer:
+    """The columns of a table from which `gather` makes others; of those, `codes` are texts."""
+
+    columns: Sequence[str]
+    gather: Callable[[pa.RecordBatch, Texts, Tracks], Columns]
+    codes: Sequence[str] = ()
+
+
+_GATHERERS: Mapping[str, Mapping[str, _Gatherer]] = {
+    "kernel": {"work": _Gatherer(work.OF_KERNELS, work.gather_kernels, work.CODES)},
+    "transfer": {"work": _Gatherer(work.OF_TRANSFERS, work.gather_transfers, work.CODES)},
+    "slice": {
+        "slices": _Gatherer(slices.COLUMNS, slices.gather, slices.CODES),
+        "captures": _Gatherer(captures.COLUMNS, captures.gather),
+    },
+    "flow": {"flows": _Gatherer(flows.COLUMNS, flows.gather)},
+    "step": {"steps": _Gatherer(steps.COLUMNS, steps.gather)},
+    "memory_event": {
+        "allocations": _Gatherer(allocations.COLUMNS, allocations.gather, allocations.CODES)
+    },
+}
+_WANTED = {
+    table: tuple(dict.fromkeys(name for each in of_it.values() for name in each.columns))
+    for table, of_it in _GATHERERS.items()
+}
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The columns gathered so far, in parts: by table and by what they are for."""
+
+    texts: Texts = field(default_factory=Texts)
+    tracks: Tracks = field(default_factory=Tracks)
+    parts: dict[tuple[str, str], list[Columns]] = field(default_factory=dict)
+
+    def add(self, table: str, rows: pa.RecordBatch) -> None:
+        """Gather what is wanted of some rows of a table."""
+        wanted = _WANTED.get(table)
+        if wanted is None:
+            return
+        coded = encoded(rows.select(wanted))
+        for purpose, gatherer in _GATHERERS[table].items():
+            found = gatherer.gather(coded, self.texts, self.tracks)
+            if len(next(iter(found.values()))):
+                self.parts.setdefault((table, purpose), []).append(found)
+
+    def taken(self, purpose: str) -> list[Columns]:
+        """The parts for a purpose, in the order of tables; they are given away."""
+        return [
+            part
+            for table, of_it in _GATHERERS.items()
+            if purpose in of_it
+            for part in self.parts.pop((table, purpose), ())
+        ]
+
+
+def joined(found: Sequence[Gathered]) -> Gathered:
+    """What was gathered of the parts of a source, in their order; it is given away."""
+    whole = Gathered()
+    codes = [whole.texts.absorb(one.texts) for one in found]
+    for table, of_it in _GATHERERS.items():
+        for purpose, gatherer in of_it.items():
+            for one, by_code in zip(found, codes, strict=True):
+                for part in one.parts.pop((table, purpose), ()):
+                    part.update({name: by_code[part[name]] for name in gatherer.codes})
+                    if "track" in part:
+                        part["track"] = whole.tracks.absorb(part["track"], one.tracks)
+                    whole.parts.setdefault((table, purpose), []).append(part)
+    return whole
+
+
+def gathered_from(folder: Path) -> Gathered:
+    """What is gathered of the rows in a source's folder of Parquet files per table."""
+    found = Gathered()
+    for table, wanted in _WANTED.items():
+        for rows in batches(folder, table, wanted):
+            found.add(table, rows)
+    return found

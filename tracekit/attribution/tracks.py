@@ -1,0 +1,79 @@
+"""The processes and threads of a source, as codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from tracekit.attribution.columns import Codes, distinct, firsts_of, together
+
+PLACE = ("process_id", "thread_id", "track_name")
+
+
+@dataclass(slots=True)
+class Tracks:
+    """Distinct processes and threads; their codes are places here."""
+
+    processes: list[int | None] = field(default_factory=list)
+    threads: list[tuple[int, int | None, str | None]] = field(default_factory=list)
+    _processes: dict[int | None, int] = field(default_factory=dict)
+    _threads: dict[tuple[int, int | None, str | None], int] = field(default_factory=dict)
+
+    def process(self, process_id: int | None) -> int:
+        """The code of a process."""
+        code = self._processes.setdefault(process_id, len(self.processes))
+        if code == len(self.processes):
+            self.processes.append(process_id)
+        return code
+
+    def codes(self, rows: pa.RecordBatch) -> Codes:
+        """The codes of the threads of rows; threads differ by process."""
+        given = [rows[name] for name in PLACE if name in rows.schema.names]
+        columns = [
+            column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+            for column in given
+        ]
+        texts = [[*column.dictionary.to_pylist(), None] for column in columns]
+        places = [
+            column.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
+            for column, known in zip(columns, texts, strict=True)
+        ]
+        joined = together(*places)
+        first = firsts_of(joined)
+        known = [
+            self._thread(*(text[place[row]] for text, place in zip(texts, places, strict=True)))
+            for row in first.tolist()
+        ]
+        return np.array(known, np.int32)[joined]
+
+    def _thread(
+        self, process_id: int | None, thread_id: int | None, name: str | None = None
+    ) -> int:
+        key = (self.process(process_id), thread_id, name)
+        code = self._threads.setdefault(key, len(self.threads))
+        if code == len(self.threads):
+            self.threads.append(key)
+        return code
+
+    def absorb(self, codes: Codes, others: Tracks) -> Codes:
+        """The codes here of threads with codes of `others`, which are added as they appear."""
+        found = distinct(codes)
+        threads = (others.threads[code] for code in codes[firsts_of(found)].tolist())
+        known = [self._thread(others.processes[process], *thread) for process, *thread in threads]
+        return np.array(known, np.int32)[found]
+
+    def process_codes(self, tracks: Codes) -> Codes:
+        """The processes of threads."""
+        return np.array([process for process, _, _ in self.threads] or [0], np.int32)[tracks]
+
+    def process_ids(self, tracks: Codes) -> pa.Array:
+        """The ids of those processes."""
+        known = pa.array([self.processes[process] for process, _, _ in self.threads], pa.int64())
+        return known.take(pa.array(tracks))
+
+    def thread_ids(self, tracks: Codes) -> pa.Array:
+        """The ids of threads; NULL at -1."""
+        known = pa.array([*(thread for _, thread, _ in self.threads), None], pa.int64())
+        return known.take(pa.array(np.where(tracks < 0, len(known) - 1, tracks)))
