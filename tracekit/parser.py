@@ -268,3 +268,17 @@ class PartedParser(Parser, Protocol):
     def finish(self, source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
         """The rows that need every part, and the facts; `parts` are the parts' reports."""
         ...
+
+
+@runtime_checkable
+class ThreadedParser(PartedParser, Protocol):
+    """A parser of timelines whose parts threads can read.
+
+    ``runs_in_threads`` is false where most of the reading is done in Python, which threads do one
+    at a time: then processes read the parts.
+    """
+
+    @property
+    def runs_in_threads(self) -> bool:
+        """Whether other threads run while this parser reads."""
+        ...

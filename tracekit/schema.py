@@ -8,6 +8,7 @@ partition keys in the path, and every reader gets them as columns.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 import pyarrow as pa
 
@@ -1208,10 +1209,23 @@ EVENT_TABLES = tuple(name for name, table in TABLES.items() if table.is_event)
 def batch(table: Table, columns: dict[str, pa.Array], length: int) -> pa.RecordBatch:
     """Return a record batch of `table` from some of its columns; the others are NULL."""
     arrays = [
-        columns[column.name] if column.name in columns else pa.nulls(length, column.type)
+        columns[column.name] if column.name in columns else _nulls(length, column.type)
         for column in table.columns
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
+
+
+_MANY_NULLS = 1 << 16
+
+
+@cache
+def _many_nulls(kind: pa.DataType) -> pa.Array:
+    """Many NULLs, for all columns to share: most columns of most batches have nothing else."""
+    return pa.nulls(_MANY_NULLS, kind)
+
+
+def _nulls(length: int, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(length, kind) if length > _MANY_NULLS else _many_nulls(kind)[:length]
 
 
 def batch_of_rows(table: Table, rows: list[dict[str, object]]) -> pa.RecordBatch:

@@ -20,7 +20,7 @@ import shutil
 import time
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -52,7 +52,8 @@ _MANIFEST = re.compile(r"_([0-9a-f]{20})\.json")
 _MANIFEST_DRAFT = "manifest.json"
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
-_ROW_GROUP_ROWS = 8_192
+# Larger groups take less time and space; but a row can be long, and all of a group is in memory.
+_ROW_GROUP_ROWS, _ROW_GROUP_BYTES = 1 << 16, 32 << 20
 # A writer keeps the metadata of every row group until its file ends.
 _FILE_ROWS = 1 << 20
 # Memory is released this often; otherwise the heap grows with the file.
@@ -179,27 +180,50 @@ class Snapshot:
         return replace(self, files=files, damages=(*self.damages, *damages))
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """The rows of a row group to be."""
+
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    row_count: int = 0
+    size_bytes: int = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.batches.append(batch)
+        self.row_count += batch.num_rows
+        self.size_bytes += batch.nbytes
+
+
 class TableWriter:
     """Writes record batches of any table into Parquet files under one folder.
 
     After an error the files are unfinished and the writer is unusable.
     """
 
-    def __init__(self, folder: Path, prefix: str) -> None:
-        """Name files ``<prefix>.parquet``, then ``<prefix>-1.parquet`` and so on."""
+    def __init__(
+        self,
+        folder: Path,
+        prefix: str,
+        on_written: Callable[[str, pa.Table], None] | None = None,
+    ) -> None:
+        """Name files ``<prefix>.parquet``, then ``<prefix>-1.parquet`` and so on.
+
+        `on_written` is told the table and the rows of each row group.
+        """
         self._folder = folder
         self._prefix = prefix
+        self._on_written = on_written
         self._writers: dict[str, pq.ParquetWriter] = {}
-        self._waiting: dict[str, list[pa.RecordBatch]] = {}
+        self._waiting: dict[str, _Waiting] = {}
         self._rows: Counter[str] = Counter()
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Add rows, which are written in row groups; an empty batch creates no file."""
         if not batch.num_rows:
             return
-        waiting = self._waiting.setdefault(table, [])
-        waiting.append(batch)
-        if sum(part.num_rows for part in waiting) >= _ROW_GROUP_ROWS:
+        waiting = self._waiting.setdefault(table, _Waiting())
+        waiting.add(batch)
+        if waiting.row_count >= _ROW_GROUP_ROWS or waiting.size_bytes >= _ROW_GROUP_BYTES:
             self._flush(table)
 
     def close(self) -> None:
@@ -211,7 +235,7 @@ class TableWriter:
                 writer.close()
 
     def _flush(self, table: str) -> None:
-        rows = pa.Table.from_batches(self._waiting.pop(table))
+        rows = pa.Table.from_batches(self._waiting.pop(table).batches)
         number, place = divmod(self._rows[table], _FILE_ROWS)
         with self._given_up_on_error():
             if table not in self._writers:
@@ -222,6 +246,8 @@ class TableWriter:
             self._writers[table].write_table(rows, rows.num_rows)
             if place + rows.num_rows >= _FILE_ROWS:
                 self._writers.pop(table).close()
+        if self._on_written is not None:
+            self._on_written(table, rows)
         self._rows[table] += rows.num_rows
         if self._rows.total() // _TRIM_ROWS > (self._rows.total() - rows.num_rows) // _TRIM_ROWS:
             pa.default_memory_pool().release_unused()

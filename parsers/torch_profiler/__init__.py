@@ -83,6 +83,13 @@ class TorchProfilerParser:
     title = "torch.profiler Chrome trace (.json, .json.gz, .json.zst), torch 1.8 and later"
     record = _RECORD
 
+    @property
+    def runs_in_threads(self) -> bool:
+        """Whether the C library reads: then other threads run."""
+        from tracekit.compiled import library
+
+        return library() is not None
+
     def sniff(self, head: bytes) -> Match | None:
         """Claim by categories that only torch.profiler writes; with less certainty by its keys."""
         survey = Survey.of(head)

@@ -73,7 +73,7 @@ class _Moments:
     next_phase: Codes
 
 
-def gather(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
     """Allocations and releases with known time and size."""
     rows = rows.filter(pc.and_(pc.is_valid(rows["time_ns"]), pc.is_valid(rows["size_bytes"])))
     return {

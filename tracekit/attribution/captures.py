@@ -56,7 +56,7 @@ class Capture:
     names: list[int] = field(default_factory=list)
 
 
-def gather(rows: pa.RecordBatch, _: Texts, __: Tracks) -> dict[str, Ints]:
+def gather(rows: pa.Table, _: Texts, __: Tracks) -> dict[str, Ints]:
     """The calls that begin and end captures: there are few."""
     is_mark = _is_call(rows, (_BEGIN, _END))
     if not pc.any(is_mark).as_py():
@@ -127,7 +127,7 @@ def _calls(folder: Path, parts: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield rows.filter(_is_call(rows, parts))
 
 
-def _is_call(rows: pa.RecordBatch, parts: Sequence[str]) -> pa.Array:
+def _is_call(rows: pa.Table | pa.RecordBatch, parts: Sequence[str]) -> pa.Array:
     """Whether each slice is a call whose name has one of some parts, and has a start."""
     named = by_text(rows["name"], lambda name: any(part in (name or "") for part in parts)) > 0
     if not named.any():

@@ -43,8 +43,8 @@ class Texts:
             self.values.append(text)
         return code
 
-    def codes(self, column: pa.Array) -> Codes:
-        """The codes of an encoded column of text."""
+    def codes(self, column: pa.Array | pa.ChunkedArray) -> Codes:
+        """The codes of a column of text."""
         return by_text(column, self.code)
 
     def array(self, codes: Codes) -> pa.Array:
@@ -58,22 +58,22 @@ class Texts:
         return np.array([self.code(text) for text in others.values], np.int32)
 
 
-def encoded(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows with their texts as dictionaries."""
-    columns = [
-        column.dictionary_encode() if column.type == TEXT else column for column in rows.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, rows.schema.names)
+def encoded(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
+    """A column as a dictionary and places in it."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
-def by_text(column: pa.Array, number: Callable[[str | None], int]) -> Codes:
-    """What `number` says of each text of an encoded column, asked once for each."""
-    found = np.array([*map(number, column.dictionary.to_pylist()), number(None)], np.int32)
-    places = column.indices.fill_null(len(found) - 1).to_numpy(zero_copy_only=False)
+def by_text(column: pa.Array | pa.ChunkedArray, number: Callable[[str | None], int]) -> Codes:
+    """What `number` says of each text of a column, asked once for each."""
+    known = encoded(column)
+    found = np.array([*map(number, known.dictionary.to_pylist()), number(None)], np.int32)
+    places = known.indices.fill_null(len(found) - 1).to_numpy(zero_copy_only=False)
     return np.asarray(found[places])
 
 
-def numbers(column: pa.Array) -> Ints:
+def numbers(column: pa.Array | pa.ChunkedArray) -> Ints:
     """A column of integers, with `NONE` for NULL."""
     return np.asarray(column.fill_null(NONE).to_numpy(zero_copy_only=False), np.int64)
 

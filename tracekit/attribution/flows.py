@@ -27,7 +27,7 @@ COLUMNS = (*PLACE, "category_name", "phase_kind", "flow_id", "time_ns")
 _Tails = tuple[Codes, Ints]
 
 
-def gather(rows: pa.RecordBatch, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
     """The two ends of these arrows; ``category`` is a place in _CATEGORIES, 1 ``is_start``."""
     category = by_text(rows["category_name"], _category)
     phase = by_text(

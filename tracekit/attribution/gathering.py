@@ -22,7 +22,7 @@ class _Gatherer:
     """The columns of a table from which `gather` makes others; of those, `codes` are texts."""
 
     columns: Sequence[str]
-    gather: Callable[[pa.RecordBatch, Texts, Tracks], Columns]
+    gather: Callable[[pa.Table, Texts, Tracks], Columns]
     codes: Sequence[str] = ()
 
 
@@ -43,6 +43,8 @@ _WANTED = {
     table: tuple(dict.fromkeys(name for each in of_it.values() for name in each.columns))
     for table, of_it in _GATHERERS.items()
 }
+#: What several gatherers want encoded, all rows of it.
+_ENCODED = {"slice": ("name", "slice_kind")}
 
 
 @dataclass(slots=True)
@@ -53,14 +55,16 @@ class Gathered:
     tracks: Tracks = field(default_factory=Tracks)
     parts: dict[tuple[str, str], list[Columns]] = field(default_factory=dict)
 
-    def add(self, table: str, rows: pa.RecordBatch) -> None:
+    def add(self, table: str, rows: pa.Table) -> None:
         """Gather what is wanted of some rows of a table."""
         wanted = _WANTED.get(table)
         if wanted is None:
             return
-        coded = encoded(rows.select(wanted))
+        rows = rows.select(wanted)
+        for name in _ENCODED.get(table, ()):
+            rows = rows.set_column(wanted.index(name), name, encoded(rows[name]))
         for purpose, gatherer in _GATHERERS[table].items():
-            found = gatherer.gather(coded, self.texts, self.tracks)
+            found = gatherer.gather(rows, self.texts, self.tracks)
             if len(next(iter(found.values()))):
                 self.parts.setdefault((table, purpose), []).append(found)
 
@@ -94,5 +98,5 @@ def gathered_from(folder: Path) -> Gathered:
     found = Gathered()
     for table, wanted in _WANTED.items():
         for rows in batches(folder, table, wanted):
-            found.add(table, rows)
+            found.add(table, pa.Table.from_batches([rows]))
     return found

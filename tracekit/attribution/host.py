@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +16,7 @@ from tracekit.attribution.slices import CALL, OP, Slices
 from tracekit.attribution.steps import Steps
 from tracekit.attribution.symbols import Symbols
 from tracekit.attribution.tracks import Tracks
-
-_CHUNK = 1 << 16
+from tracekit.attribution.walking import walked
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def host_of(found: Slices, steps: Steps, texts: Texts, tracks: Tracks) -> Host:
     step = steps.at(processes, found.start_ns)
     fold(found, step, texts)
     tied, tree = _links(found, processes, texts), Tree()
-    op, context = _walked(found, nest.parent, Symbols(found, texts), tied, tree)
+    op, context = walked(found, nest.parent, Symbols(found, texts), tied, tree)
     return Host(found, nest.parent, nest.after, op, context, step, tree)
 
 
@@ -69,40 +67,3 @@ def _links(found: Slices, processes: Codes, texts: Texts) -> Links:
             is_node,
         )
     )
-
-
-def _walked(
-    found: Slices, parent: Codes, symbols: Symbols, tied: Links, tree: Tree
-) -> tuple[Codes, Codes]:
-    """The operator and the context of each slice.
-
-    In order of time: a forward operator has its context before its backward operator needs it.
-    """
-    count = len(found)
-    op, context = (array("i", bytes(4 * count)) for _ in range(2))
-    known: dict[tuple[int, int, int | None, bool], int] = {}
-    order = np.argsort(found.start_ns, kind="stable")
-    columns = (
-        parent,
-        symbols.numbers,
-        found.kind == OP,
-        tied.is_backward,
-        tied.forward,
-        tied.is_forward,
-    )
-    for first in range(0, count, _CHUNK):
-        part = order[first : first + _CHUNK]
-        rows = zip(part.tolist(), *(column[part].tolist() for column in columns), strict=True)
-        for place, above, number, is_op, is_backward, forward, is_referred in rows:
-            base = context[above] if above >= 0 else -1
-            op[place] = place if is_op else op[above] if above >= 0 else -1
-            origin = None if not is_backward else context[forward] if forward >= 0 else -1
-            key = (base, number, origin, is_referred)
-            entered = known.get(key)
-            if entered is None:
-                symbol = None if tree.is_full else symbols.of(number)
-                entered = tree.entered(base, symbol, *key[1:]) if symbol else base
-                if not tree.is_full:
-                    known[key] = entered
-            context[place] = entered
-    return np.frombuffer(op, np.int32), np.frombuffer(context, np.int32)

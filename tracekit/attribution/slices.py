@@ -78,7 +78,7 @@ class Slices:
             setattr(self, column.name, getattr(self, column.name)[order])
 
 
-def gather(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
     """What work can originate from: operators, annotations, modules, and calls of the runtime."""
     kind, may_launch = _kinds(rows)
     known = np.flatnonzero((kind >= 0) & np.asarray(pc.is_valid(rows["start_ns"])))
@@ -93,7 +93,7 @@ def gather(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, NDAr
     }
 
 
-def _kinds(rows: pa.RecordBatch) -> tuple[Codes, Flags]:
+def _kinds(rows: pa.Table) -> tuple[Codes, Flags]:
     """The kind of each slice, -1 if no work can originate from it, and whether it can be a call."""
     kind = by_text(rows["slice_kind"], lambda text: _KINDS.get(text or "", -1))
     said = by_text(rows["name"], _said)

@@ -66,7 +66,7 @@ class RecordedSteps:
         return self.of_device.at(on, work.start_ns)
 
 
-def gather(rows: pa.RecordBatch, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
     """Steps; ``kind`` is a place in _KINDS, -1 for another."""
     return {
         "track": tracks.codes(rows),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import Codes, distinct, firsts_of, together
+from tracekit.attribution.columns import Codes, distinct, encoded, firsts_of, together
 
 PLACE = ("process_id", "thread_id", "track_name")
 
@@ -28,13 +28,9 @@ class Tracks:
             self.processes.append(process_id)
         return code
 
-    def codes(self, rows: pa.RecordBatch) -> Codes:
+    def codes(self, rows: pa.Table) -> Codes:
         """The codes of the threads of rows; threads differ by process."""
-        given = [rows[name] for name in PLACE if name in rows.schema.names]
-        columns = [
-            column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-            for column in given
-        ]
+        columns = [encoded(rows[name]) for name in PLACE if name in rows.schema.names]
         texts = [[*column.dictionary.to_pylist(), None] for column in columns]
         places = [
             column.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)

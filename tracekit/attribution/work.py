@@ -52,20 +52,20 @@ class DeviceWork:
         return len(self.event_id)
 
 
-def gather_kernels(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
+def gather_kernels(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
     """Kernels."""
     kind = np.full(len(rows), texts.code("kernel"), np.int32)
     return _gathered(rows, kind, texts.codes(rows["op_name"]), texts, tracks)
 
 
-def gather_transfers(rows: pa.RecordBatch, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
+def gather_transfers(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
     """Copies and sets."""
     kind = texts.codes(rows["transfer_kind"])
     return _gathered(rows, kind, np.zeros(len(rows), np.int32), texts, tracks)
 
 
 def _gathered(
-    rows: pa.RecordBatch, kind: Codes, op_name: Codes, texts: Texts, tracks: Tracks
+    rows: pa.Table, kind: Codes, op_name: Codes, texts: Texts, tracks: Tracks
 ) -> dict[str, Ints]:
     return {
         "track": tracks.codes(rows),

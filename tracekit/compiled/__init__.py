@@ -48,4 +48,12 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_free.argtypes = [_POINTER]
     found.tracekit_nest.restype = _INT
     found.tracekit_nest.argtypes = [_LONG, *(_POINTER,) * 5]
+    found.tracekit_walker.restype = _POINTER
+    found.tracekit_walker.argtypes = [_LONG, *(_POINTER,) * 8]
+    found.tracekit_walk.restype = _INT
+    found.tracekit_walk.argtypes = [_POINTER, _POINTER]
+    found.tracekit_enter.restype = None
+    found.tracekit_enter.argtypes = [_POINTER, ctypes.c_int32, _INT]
+    found.tracekit_free_walker.restype = None
+    found.tracekit_free_walker.argtypes = [_POINTER]
     return found

@@ -954,3 +954,119 @@ EXPORT int tracekit_nest(int64_t count, const int32_t *tracks, const int64_t *st
     free(open);
     return 1;
 }
+
+/* ---- contexts ---- */
+
+/* What decides the context of a slice, and the context: attribution/walking.py. */
+typedef struct {
+    int32_t base, number, origin, is_referred, context, is_used;
+} Entry;
+
+typedef struct {
+    int64_t count, next;    /* slices, and how many of them have their context */
+    const int64_t *order;   /* in which they get it */
+    const int32_t *parents; /* of each: the one around it, or -1 */
+    const int32_t *numbers, *forwards;
+    const uint8_t *are_ops, *are_referred;
+    int32_t *ops, *contexts;
+    Entry *entries; /* a hash table: an entry is at its place, or at the next free one */
+    int64_t entry_count, capacity;
+    Entry asked;
+} Walker;
+
+static uint64_t hash_of(const Entry *entry) {
+    uint64_t hash = (uint32_t)entry->base * 0x9E3779B97F4A7C15u;
+    hash = (hash ^ (hash >> 29) ^ (uint32_t)entry->number) * 0xBF58476D1CE4E5B9u;
+    hash = (hash ^ (hash >> 32) ^ (uint32_t)entry->origin) * 0x94D049BB133111EBu;
+    hash = (hash ^ (hash >> 31) ^ (uint32_t)entry->is_referred) * 0x9E3779B97F4A7C15u;
+    return hash ^ (hash >> 32);
+}
+
+/* The place of an entry: where it is, or where it would be. */
+static Entry *place_of(const Walker *walker, const Entry *wanted) {
+    uint64_t mask = (uint64_t)walker->capacity - 1, at = hash_of(wanted) & mask;
+    for (;; at = (at + 1) & mask) {
+        Entry *entry = &walker->entries[at];
+        if (!entry->is_used ||
+            (entry->base == wanted->base && entry->number == wanted->number &&
+             entry->origin == wanted->origin && entry->is_referred == wanted->is_referred))
+            return entry;
+    }
+}
+
+/* Twice the room, so that half of it stays free; 0 if memory ran out. */
+static int make_entries(Walker *walker) {
+    if (walker->entry_count * 2 < walker->capacity) return 1;
+    Walker larger = *walker;
+    larger.capacity = walker->capacity ? walker->capacity * 2 : 1024;
+    larger.entries = calloc((size_t)larger.capacity, sizeof(Entry));
+    if (!larger.entries) return 0;
+    for (int64_t i = 0; i < walker->capacity; i++)
+        if (walker->entries[i].is_used)
+            *place_of(&larger, &walker->entries[i]) = walker->entries[i];
+    free(walker->entries);
+    *walker = larger;
+    return 1;
+}
+
+static void put_context(const Walker *walker, int64_t place, int32_t context) {
+    int32_t above = walker->parents[place];
+    walker->contexts[place] = context;
+    walker->ops[place] = walker->are_ops[place] ? (int32_t)place
+                         : above >= 0           ? walker->ops[above]
+                                                : -1;
+}
+
+/* Begin a walk; the columns are of `count` rows, `ops` and `contexts` are for its result and hold
+ * zeros. */
+EXPORT Walker *tracekit_walker(int64_t count, const int64_t *order, const int32_t *parents,
+                               const int32_t *numbers, const int32_t *forwards,
+                               const uint8_t *are_ops, const uint8_t *are_referred, int32_t *ops,
+                               int32_t *contexts) {
+    Walker *walker = calloc(1, sizeof(Walker));
+    if (!walker) return NULL;
+    walker->count = count, walker->order = order, walker->parents = parents;
+    walker->numbers = numbers, walker->forwards = forwards;
+    walker->are_ops = are_ops, walker->are_referred = are_referred;
+    walker->ops = ops, walker->contexts = contexts;
+    return walker;
+}
+
+/* Walk on: 0 at the end, -1 if memory ran out, 1 where Python must say which context it is
+ * (tracekit_enter) for the four numbers in `asked`. */
+EXPORT int tracekit_walk(Walker *walker, int32_t *asked) {
+    if (!make_entries(walker)) return -1;
+    for (; walker->next < walker->count; walker->next++) {
+        int64_t place = walker->order[walker->next];
+        int32_t above = walker->parents[place], forward = walker->forwards[place];
+        Entry wanted = {0};
+        wanted.base = above >= 0 ? walker->contexts[above] : -1;
+        wanted.number = walker->numbers[place];
+        wanted.origin = forward >= 0 ? walker->contexts[forward] : forward;
+        wanted.is_referred = walker->are_referred[place] != 0;
+        const Entry *known = place_of(walker, &wanted);
+        if (!known->is_used) {
+            walker->asked = wanted;
+            asked[0] = wanted.base, asked[1] = wanted.number;
+            asked[2] = wanted.origin, asked[3] = wanted.is_referred;
+            return 1;
+        }
+        put_context(walker, place, known->context);
+    }
+    return 0;
+}
+
+/* The context that was asked for, of this slice, and of all like it if it is lasting. */
+EXPORT void tracekit_enter(Walker *walker, int32_t context, int is_lasting) {
+    put_context(walker, walker->order[walker->next++], context);
+    if (!is_lasting) return;
+    walker->asked.context = context, walker->asked.is_used = 1;
+    *place_of(walker, &walker->asked) = walker->asked;
+    walker->entry_count++;
+}
+
+EXPORT void tracekit_free_walker(Walker *walker) {
+    if (!walker) return;
+    free(walker->entries);
+    free(walker);
+}

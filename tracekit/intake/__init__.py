@@ -118,7 +118,7 @@ def _run(
 ) -> Generator[Outcome]:
     expected = sum(content_guess(job.source) for job in jobs)
     if options.workers > 1 and expected >= _WORTH_A_PROCESS_BYTES:
-        from tracekit.intake.processes import side_by_side  # few files need it
+        from tracekit.intake.side_by_side import side_by_side  # few files need it
 
         yield from side_by_side(jobs, under_way, options, listener)
         return
@@ -138,5 +138,6 @@ def _run(
 def _alone(job: Job, under_way: Ingest, options: Options, report: Report) -> Outcome:
     if known := already_in(job, under_way.store, options):
         return known
-    job.results = [parse_whole(job, under_way, report)]
+    folder = under_way.source_folder(job.number)
+    job.results = [parse_whole(job.detection.parser, job.source, folder, report)]
     return commit(job, under_way, options)

@@ -59,11 +59,6 @@ def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
             f"{job.source.path}: the file changed while it was read; nothing was kept. "
             "Ingest it again when it is complete"
         )
-    if report.facts.get("recording_kind") in (None, "timeline"):
-        from tracekit.attribution import attributed, gathered_from  # only timelines need it
-
-        folder = under_way.source_folder(job.number)
-        write_rows(attributed(gathered_from(folder), folder), folder, "0", report)
     run_id, name = _run_of(job, options, under_way.store)
     commit = Commit(run_id, identity.source_id, under_way.ingest_id)
     _write_issues(report, under_way.source_folder(job.number))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,6 +14,9 @@ from tracekit.errors import FormatError
 from tracekit.parser import FileSet, Issue, Report
 from tracekit.registry import Detection, blamed
 from tracekit.source import Identity, Source, identify
+
+if TYPE_CHECKING:
+    from tracekit.attribution import Gathered
 
 _COMPRESSION_GUESS = 16
 
@@ -56,10 +59,14 @@ class Listener:
 
 @dataclass(slots=True)
 class PartResult:
-    """What a part of a source gave: its report, and the rows written by table."""
+    """What a part of a source gave: its report, and the rows written by table.
+
+    ``gathered`` is what attribution needs of them, where it was kept as they were written.
+    """
 
     report: Report
     rows: dict[str, int]
+    gathered: Gathered | None = None
 
 
 @dataclass(slots=True)

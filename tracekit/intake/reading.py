@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from tracekit.errors import StoreError
-from tracekit.intake.job import Job, PartResult
-from tracekit.parser import Batch, Parser, Report
+from tracekit.intake.job import PartResult
+from tracekit.parser import Batch, Parser, PartedParser, Report, ThreadedParser
 from tracekit.registry import ParserError, blamed
 from tracekit.schema import TABLES
 from tracekit.source import Source
-from tracekit.store import Ingest, TableWriter
+from tracekit.store import TableWriter
+
+if TYPE_CHECKING:
+    from tracekit.attribution import Gathered
 
 
 @contextlib.contextmanager
@@ -27,11 +30,57 @@ def watched(report: Report, on_read: Callable[[int], None]) -> Iterator[None]:
     report.on_read = None
 
 
-def parse_whole(job: Job, under_way: Ingest, report: Report) -> PartResult:
-    """A source read in one piece, in this process."""
-    parser = job.detection.parser
-    rows = rows_of(parser, job.source, lambda: parser.parse(job.source, report))
-    return write_rows(rows, under_way.source_folder(job.number), "1", report)
+def runs_in_threads(parser: Parser) -> bool:
+    """Whether other threads run while this parser reads."""
+    return isinstance(parser, ThreadedParser) and parser.runs_in_threads
+
+
+def gathering_of(parser: Parser) -> Gathered | None:
+    """What to gather the rows of a parser into for their attribution.
+
+    None where it is better to read them back: other parsers take longer, or need no attribution.
+    """
+    if not runs_in_threads(parser):
+        return None
+    from tracekit.attribution import Gathered  # only timelines need it
+
+    return Gathered()
+
+
+def parse_whole(parser: Parser, source: Source, folder: Path, report: Report) -> PartResult:
+    """A source read in one piece into `folder`, with its attribution."""
+    rows = rows_of(parser, source, lambda: parser.parse(source, report))
+    result = write_rows(rows, folder, "1", report, gathering_of(parser))
+    attribute([result.gathered], folder, report)
+    return PartResult(report, result.rows)
+
+
+def parse_part(
+    parser: PartedParser,
+    source: Source,
+    part: Any,
+    folder: Path,
+    prefix: str,
+    report: Report,
+    gathered: Gathered | None = None,
+) -> PartResult:
+    """A part of a source read into `folder`."""
+    rows = rows_of(parser, source, lambda: parser.parse_part(source, part, report))
+    return write_rows(rows, folder, prefix, report, gathered)
+
+
+def attribute(parts: Sequence[Gathered | None], folder: Path, report: Report) -> None:
+    """Add the rows of attribution to those of a source in `folder`, if it is a timeline.
+
+    `parts` are what was gathered of its parts; all of it is read back if one was not.
+    """
+    if report.facts.get("recording_kind") not in (None, "timeline"):
+        return
+    from tracekit.attribution import attributed, gathered_from, joined
+
+    known = [part for part in parts if part is not None]
+    found = joined(known) if len(known) == len(parts) else gathered_from(folder)
+    write_rows(attributed(found, folder), folder, "0", report)
 
 
 def rows_of(
@@ -48,9 +97,15 @@ def rows_of(
             yield table, batch
 
 
-def write_rows(batches: Iterable[Any], folder: Path, prefix: str, report: Report) -> PartResult:
-    """Run a parser into Parquet files; the rows written by table."""
-    writer = TableWriter(folder, prefix)
+def write_rows(
+    batches: Iterable[Any],
+    folder: Path,
+    prefix: str,
+    report: Report,
+    gathered: Gathered | None = None,
+) -> PartResult:
+    """Write a parser's rows into Parquet files, and gather them; tells how many, by table."""
+    writer = TableWriter(folder, prefix, gathered.add if gathered is not None else None)
     rows: dict[str, int] = {}
     was_enabled = gc.isenabled()
     gc.disable()  # structs and tuples by the million, none of them cyclic
@@ -67,4 +122,4 @@ def write_rows(batches: Iterable[Any], folder: Path, prefix: str, report: Report
     finally:
         if was_enabled:
             gc.enable()
-    return PartResult(report, rows)
+    return PartResult(report, rows, gathered)
