@@ -35,7 +35,9 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     for name in ("rows", "odd", "column"):
         getattr(found, f"tracekit_{name}").restype = _LONG
     text = ctypes.c_char_p
-    found.tracekit_scan.argtypes = [_POINTER, text, _LONG, _LONG, _POINTER, _POINTER]
+    found.tracekit_is_ascii.restype = _INT
+    found.tracekit_is_ascii.argtypes = [_POINTER, _LONG]
+    found.tracekit_scan.argtypes = [_POINTER, _POINTER, _LONG, _LONG, _POINTER, _POINTER]
     found.tracekit_table.argtypes = [_POINTER, _INT, _POINTER, _POINTER]
     found.tracekit_key.argtypes = [
         *(_POINTER, _INT, text, _INT, _INT, _INT),

@@ -15,7 +15,8 @@
  * Memory: every allocation is checked. What fails sets `failed`: this block and all later ones are
  * refused, as a column may be half made.
  * Bounds: the text must be followed by PADDING zero bytes, as a look ahead is never longer. A zero
- * byte ends every loop over the text, as JSON has none.
+ * byte ends every loop over the text, as JSON has none. Other text may come between, that of the
+ * next blocks: an event that reaches into it is refused.
  * Undo: the values of an event count only once `row_count` has grown past it (`commit`); what an
  * odd event wrote before it was found odd is taken back (`take_back`).
  */
@@ -819,6 +820,12 @@ static void clear(Scanner *scanner) {
     }
 }
 
+EXPORT int tracekit_is_ascii(const uint8_t *text, int64_t size) {
+    uint8_t any = 0;
+    for (int64_t i = 0; i < size; i++) any |= text[i];
+    return any < 0x80;
+}
+
 /* Read the events of a text of `size` bytes that begins with one; their ids count from `first_id`.
  *
  * ALL_READ: the text ends after an event. CLOSED: the list of events closes at `place`. REFUSED: it
@@ -839,10 +846,14 @@ EXPORT int tracekit_scan(Scanner *scanner, const uint8_t *text, int64_t size, in
             if (scanner->failed || !(end = skip_value(at, MOST_DEPTH))) return REFUSED;
             if (!keep_odd(scanner, at - text, end - text, first_id + *count)) return REFUSED;
         }
-        at = skip_space(end);
-        if (*at == ',') {
-            at = skip_space(at + 1);
-            continue;
+        if (end - text < size) {
+            at = skip_space(end);
+            if (*at == ',') {
+                at = skip_space(at + 1);
+                continue;
+            }
+        } else {
+            at = end; /* what follows is another block's */
         }
         ++*count;
         *place = at - text;

@@ -29,7 +29,7 @@ from tracekit.reading.chrome.salvage import (
     closes_events,
     salvage,
 )
-from tracekit.reading.chrome.scanner import ScannedBlock, Scanner
+from tracekit.reading.chrome.scanner import PADDING, ScannedBlock, Scanner
 from tracekit.source import ContentStream
 
 Events = EventGroup | ScannedBlock
@@ -40,7 +40,7 @@ _MOST_HEADER_BYTES = 64 << 20
 _MOST_OPEN_BYTES = 16 << 20
 _MOST_MENDED_BYTES = 4 << 20
 _MOST_MEMBER_ENDS = 200
-_READ_BYTES = 2 << 20
+_READ_BYTES, _AHEAD_BYTES = BLOCK_BYTES, 64 << 10
 _BOM = b"\xef\xbb\xbf"
 
 _CUT = re.compile(rb"\}\s*,\s*(?=\{)")
@@ -70,7 +70,8 @@ class TraceReader:
         self._decoder = decoder
         self._scanner = scanner
         self._report = report
-        self._buffer = b""
+        self._buffer = PADDING
+        self._until = 0  # of the content in the buffer: what follows is padding
         self._start = 0  # what of the buffer has been dealt with
         self._offset = 0  # of the rest of the buffer in the content
         self._cut = 0  # where the block before this one ends
@@ -149,26 +150,32 @@ class TraceReader:
 
     def _rest(self) -> bytes:
         """What of the buffer has not been dealt with."""
-        return self._buffer[self._start :]
+        return self._buffer[self._start : self._until]
 
     def _fill(self) -> bool:
-        piece = b"" if self._is_at_end else self._stream.read(_READ_BYTES)
+        # A little ahead of the grid, where a block ends: so little of a block is read before it.
+        size = _READ_BYTES + (0 if self._until else _AHEAD_BYTES)
+        piece = b"" if self._is_at_end else self._stream.read(size)
         self._is_at_end = not piece
         self._report.read(len(piece))
         if piece:
-            rest = memoryview(self._buffer)[self._start :]
-            self._put_back(b"".join((rest, piece)), self._offset)
+            self._put_back(self._offset, self._rest_in_place(), piece)
         return bool(piece)
 
-    def _put_back(self, buffer: bytes, offset: int) -> None:
-        self._buffer, self._start, self._offset = buffer, 0, offset
+    def _rest_in_place(self) -> memoryview:
+        return memoryview(self._buffer)[self._start : self._until]
+
+    def _put_back(self, offset: int, *texts: bytes | memoryview) -> None:
+        """Make the buffer of `texts`, which begin at `offset` of the content."""
+        self._buffer = b"".join((*texts, PADDING))
+        self._start, self._until, self._offset = 0, len(self._buffer) - len(PADDING), offset
 
     def _drop(self, count: int) -> None:
         self._start += count
         self._offset += count
 
     def _drop_all(self) -> None:
-        self._drop(len(self._buffer) - self._start)
+        self._drop(self._until - self._start)
 
     def _skip_space(self) -> bool:
         """Go to the next byte that is not white space; False at the end."""
@@ -178,7 +185,7 @@ class TraceReader:
                 self._drop(len(_BOM))
                 continue
             self._drop(len(rest) - len(rest.lstrip()))
-            if self._start < len(self._buffer):
+            if self._start < self._until:
                 return True
             if not self._fill():
                 return False
@@ -186,9 +193,9 @@ class TraceReader:
     def _find(self, pattern: re.Pattern[bytes], start: int, limit: int) -> tuple[int, int] | None:
         """The first match from `start` of the rest of the buffer on, reading on as needed."""
         while True:
-            match = pattern.search(self._buffer, self._start + start)
-            size = len(self._buffer) - self._start
-            is_sure = match and (match.end() < len(self._buffer) or self._is_at_end)
+            match = pattern.search(self._buffer, self._start + start, self._until)
+            size = self._until - self._start
+            is_sure = match and (match.end() < self._until or self._is_at_end)
             if not is_sure and size <= limit:
                 start = max(start, size - 4096)
                 if self._fill():
@@ -210,9 +217,9 @@ class TraceReader:
         """
         start = self._offset
         target = max((self._cut // BLOCK_BYTES + 1) * BLOCK_BYTES - start, 0)
-        while len(self._buffer) - self._start < target and self._fill():
+        while self._until - self._start < target and self._fill():
             pass
-        size = len(self._buffer) - self._start
+        size = self._until - self._start
         cut = self._find(_CUT, min(target, size), _MOST_BLOCK_BYTES)
         if cut is None and not self._is_at_end:
             raise FormatError(
@@ -220,7 +227,7 @@ class TraceReader:
                 "not a list of trace events"
             )
         if cut is None:
-            block = memoryview(self._buffer)[self._start :]
+            block = self._rest_in_place()
             self._drop_all()
             return block, start, True
         block = memoryview(self._buffer)[self._start : self._start + cut[0] + 1]
@@ -300,7 +307,7 @@ class TraceReader:
         if self._is_list:
             self.is_closed = True
             return
-        while len(self._buffer) < _MOST_HEADER_BYTES and self._fill():
+        while self._until < _MOST_HEADER_BYTES and self._fill():
             pass
         text = b"{" + self._rest().lstrip(b", \r\n\t")
         length = _object_length(text)
@@ -310,13 +317,13 @@ class TraceReader:
         members, _ = _decoded(text[:length])
         self._keep(members or {})
         self._drop_all()
-        self._put_back(text[length:], self._offset - (len(text) - length))
+        self._put_back(self._offset - (len(text) - length), text[length:])
         self.is_closed = True
 
     def _keep_damaged_tail(self, text: bytes, offset: int) -> None:
         self._drop_all()
         if head := another_head(text):
-            self._put_back(text[head:], self._offset - (len(text) - head))
+            self._put_back(self._offset - (len(text) - head), text[head:])
             text = text[:head]
         _, is_open = _decoded(text)
         if is_open:
@@ -344,7 +351,7 @@ class TraceReader:
         if position < len(block):
             # What parts the two blocks, as long as it was: offsets must stay true.
             gap = b",".ljust(self._offset - start - len(block))[: self._offset - start - len(block)]
-            self._put_back(b"".join((block[position:], gap, self._rest())), start + position)
+            self._put_back(start + position, block[position:], gap, self._rest_in_place())
 
     def _end(self, stop: Stop, block: memoryview, position: int, start: int) -> None:
         """Go on after the last event of a trace."""

@@ -21,7 +21,8 @@ from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.salvage import DAMAGE
 from tracekit.schema import INT, REAL, TEXT, Table
 
-_PADDING = bytes(64)
+#: What follows a text that is scanned: the scanner looks ahead.
+PADDING = bytes(64)
 _LARGEST_BLOCK_BYTES = 1 << 30
 _INTEGER_COLUMN, _TEXT_COLUMN = range(2)
 _INTEGER, _NUMBER, _JSON, _TEXT, _VECTOR, _OTHER = range(6)
@@ -202,18 +203,21 @@ class Scanner:
         None if it is not sound throughout, or holds what `decoder` refuses: then it is to be read
         without the scanner.
         """
-        text = b"".join((block, _PADDING))
-        if len(block) > _LARGEST_BLOCK_BYTES or not _is_utf8(text):
+        if not block or len(block) > _LARGEST_BLOCK_BYTES:
+            return None
+        text = block if _is_padded(block.obj) else memoryview(b"".join((block, PADDING)))
+        address = np.frombuffer(text, np.uint8).ctypes.data
+        if not self._scan.tracekit_is_ascii(address, len(block)) and not _is_utf8(block):
             return None
         count, place = ctypes.c_int64(), ctypes.c_int64()
         end = self._scan.tracekit_scan(
-            *(self._scanner, text, len(block), offset),
+            *(self._scanner, address, len(block), offset),
             *(ctypes.byref(count), ctypes.byref(place)),
         )
         if end == _REFUSED:
             return None
         try:
-            odd = self._odd(text, offset, decoder)
+            odd = self._odd(block, offset, decoder)
         except DAMAGE:
             return None
         tables = {t.table.name: self._rows(i) for i, t in enumerate(self._tables)}
@@ -221,14 +225,14 @@ class Scanner:
         plain = ScannedBlock(offset, count.value - sum(map(len, odd)), known)
         return Scan(plain, odd, place.value if end == _CLOSED else None)
 
-    def _odd(self, text: bytes, offset: int, decoder: EventDecoder) -> list[EventGroup]:
+    def _odd(self, block: memoryview, offset: int, decoder: EventDecoder) -> list[EventGroup]:
         """The odd events of the block just scanned."""
         found = ctypes.POINTER(ctypes.c_int64)()
         count = self._scan.tracekit_odd(self._scanner, ctypes.byref(found))
         if not count:
             return []
         places = np.ctypeslib.as_array(found, (count, 3)).copy()
-        texts = [text[start:end] for start, end, _ in places.tolist()]
+        texts = [block[start:end] for start, end, _ in places.tolist()]
         groups = decoder.decode(b"[" + b",".join(texts) + b"]", 0)
         for group in groups:
             group.ids, group.block_offset = places[group.ids, 2], offset
@@ -273,11 +277,13 @@ def _numbers(values: Sequence[int]) -> Any:
     return (ctypes.c_int * len(values))(*values)
 
 
-def _is_utf8(text: bytes) -> bool:
-    if text.isascii():
-        return True
+def _is_padded(text: object) -> bool:
+    return isinstance(text, bytes) and text.endswith(PADDING)
+
+
+def _is_utf8(text: memoryview) -> bool:
     try:
-        text.decode()
+        str(text, "utf-8")
     except UnicodeDecodeError:
         return False
     return True
