@@ -24,6 +24,7 @@ import pytest
 import zstandard
 
 from tracekit import registry
+from tracekit.compiled import library
 from tracekit.engine import Database
 from tracekit.errors import FormatError, StrictError, TracekitError, UsageError
 from tracekit.intake import Listener, Options, Outcome, ingest, processes
@@ -62,9 +63,11 @@ def files_in(folder: Path) -> dict[str, bytes]:
     }
 
 
-def workers_left() -> list[psutil.Process]:
+def workers_left() -> list[object]:
+    """Processes and threads of an ingest that are still there."""
     children = psutil.Process().children(recursive=True)
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    threads = [one for one in threading.enumerate() if one.name.startswith("tracekit")]
+    return [*threads, *(one for one in children if "spawn_main" in " ".join(one.cmdline()))]
 
 
 class Heard(Listener):
@@ -136,17 +139,29 @@ def medium_trace(
 OF_THE_FILE = ["file_name", "size_bytes", "compression_kind"]
 
 
+@pytest.fixture(params=["threads", "processes"])
+def pool(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Parts of traces are read by threads, or by processes as without the library."""
+    if request.param == "processes":
+        monkeypatch.setattr(torch_profiler.TorchProfilerParser, "runs_in_threads", False)
+    elif library() is None:
+        pytest.skip("no C compiler here")
+    return str(request.param)
+
+
 @pytest.mark.parametrize("how", ["plain", "gz", "gz in members", "zst"])
-def test_two_processes_give_the_rows_of_one(
+def test_two_workers_give_the_rows_of_one(
     tmp_path: Path,
     large_trace: Path,
     medium_trace: Path,
     contents: Contents,
     how: str,
     in_parts: None,
+    pool: str,
     alone: Callable[[Path], Known],
 ) -> None:
-    trace = large_trace if how == "plain" else medium_trace  # several blocks are enough
+    is_large = how == "plain" and pool == "processes"
+    trace = large_trace if is_large else medium_trace  # several blocks are enough
     one, expected = alone(trace)
     path = compressed(trace, how, tmp_path)
     (two,) = bring_in(tmp_path / "S", path, run_name="r", workers=2)
@@ -194,8 +209,8 @@ def damaged(path: Path, folder: Path, kind: str) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["cut", "invalid byte", "followed by another", "with junk in it"])
-def test_damage_is_the_same_for_two_processes(
-    tmp_path: Path, medium_trace: Path, in_parts: None, contents: Contents, kind: str
+def test_damage_is_the_same_for_two_workers(
+    tmp_path: Path, medium_trace: Path, in_parts: None, pool: str, contents: Contents, kind: str
 ) -> None:
     path = damaged(medium_trace, tmp_path, kind)
     outcomes = [
@@ -215,6 +230,7 @@ def test_several_files_side_by_side(
     tmp_path: Path,
     medium_trace: Path,
     in_parts: None,
+    pool: str,
     gpu_trace: Path,
     cpu_trace: Path,
     contents: Contents,
@@ -290,7 +306,7 @@ def test_strict_leaves_nothing_of_a_large_file(
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_listener_that_fails_stops_everything(
-    tmp_path: Path, medium_trace: Path, in_parts: None, small_trace: Path, workers: int
+    tmp_path: Path, medium_trace: Path, in_parts: None, pool: str, small_trace: Path, workers: int
 ) -> None:
     class Failing(Listener):
         def finished(self, outcome: Outcome) -> None:
@@ -312,6 +328,32 @@ def test_progress_of_several_goes_up_to_the_end(
     read = [read for read, _ in heard.read]
     assert read == sorted(read)
     assert read[-1] > 0
+
+
+def test_threads_end_in_the_middle_of_a_part(
+    tmp_path: Path, large_trace: Path, small_trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read meanwhile is not wanted any more, as after Ctrl-C: nothing of it stays."""
+    if library() is None:
+        pytest.skip("no C compiler here")
+    monkeypatch.setattr("tracekit.intake._WORTH_A_PROCESS_BYTES", 0)
+    ends: list[int] = []
+
+    class Interrupting(Listener):
+        def progress(self, read: int, expected: int) -> None:
+            ends.append(read)
+            raise KeyboardInterrupt
+
+    before = pa.default_memory_pool().backend_name
+    bring_in(tmp_path / "S", small_trace)
+    known = files_in(tmp_path / "S")
+    monkeypatch.setattr("tracekit.intake.side_by_side._POLL_SECONDS", 0)
+    with pytest.raises(KeyboardInterrupt):
+        bring_in(tmp_path / "S", large_trace, workers=2, listener=Interrupting())
+    assert workers_left() == []
+    assert files_in(tmp_path / "S") == known
+    assert pa.default_memory_pool().backend_name == before
+    assert len(ends) == 1
 
 
 # -- parsers of others ----------------------------------------------------------------------------

@@ -51,6 +51,7 @@ EXCEPTED = {
     ("tracekit/compiled/__init__.py", "ctypes"): "our own library, from our own package",
     ("tracekit/reading/chrome/scanner.py", "ctypes"): "calls it",
     ("tracekit/attribution/nesting.py", "ctypes"): "calls it",
+    ("tracekit/attribution/walking.py", "ctypes"): "calls it",
 }
 #: The only place that starts a program: xprof, by the interpreter that runs us.
 STARTS_PROGRAMS = {"parsers/tensorflow_profiler/xprof/ask.py"}

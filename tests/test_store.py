@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
@@ -26,8 +27,17 @@ from tracekit.engine import Database
 from tracekit.errors import StoreError, UsageError
 from tracekit.intake import Options, Outcome, ingest
 from tracekit.joins import join
-from tracekit.schema import SCHEMA_VERSION, TABLES
-from tracekit.store import Commit, Snapshot, Store, create_store, label_row, open_store, run_id_of
+from tracekit.schema import KERNEL, SCHEMA_VERSION, TABLES, batch
+from tracekit.store import (
+    Commit,
+    Snapshot,
+    Store,
+    TableWriter,
+    create_store,
+    label_row,
+    open_store,
+    run_id_of,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -42,6 +52,22 @@ def bring_in(store: Path, *paths: Path, **options: Any) -> list[Outcome]:
 def scalar(store: Path, sql: str) -> Any:
     (row,) = Database(open_store(store)).sql(sql).tuples()
     return row[0]
+
+
+def test_a_row_group_is_bounded_by_rows_and_by_bytes(tmp_path: Path) -> None:
+    """Rows of the usual size by the 65,536; of rows of 100 KiB, fewer than 400 at once."""
+    for size, rows_each, count in ((10, 500, 300), (100 << 10, 100, 12)):
+        writer = TableWriter(tmp_path / str(size), "1")
+        names = pa.array(["x" * size] * rows_each, pa.string())
+        for _ in range(count):
+            columns = {"event_id": pa.array(range(rows_each)), "name": names}
+            writer.write("kernel", batch(KERNEL, columns, rows_each))
+        writer.close()
+        (file,) = (tmp_path / str(size)).rglob("*.parquet")
+        found = pq.ParquetFile(file).metadata
+        groups = [found.row_group(i).num_rows for i in range(found.num_row_groups)]
+        assert sum(groups) == rows_each * count
+        assert groups[0] == (65_536 // 500 + 1) * 500 if size == 10 else max(groups) <= 400
 
 
 def labels_of(store: Path, run_id: str) -> dict[str, str]:

@@ -52,5 +52,7 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     yield from work_rows(done, host, origins, texts, tracks)
+    del done, origins
+    host.slices.drop("correlation_id", "external_id")
     events = allocations.joined_events(gathered.taken("allocations"))
     yield from allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)

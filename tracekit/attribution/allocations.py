@@ -28,10 +28,10 @@ from tracekit.attribution.columns import (
 from tracekit.attribution.host import Host
 from tracekit.attribution.pairing import paired
 from tracekit.attribution.passes import PHASES, passes, phases
-from tracekit.attribution.rows import Batch
+from tracekit.attribution.rows import Batch, in_batches
 from tracekit.attribution.steps import Steps
 from tracekit.attribution.tracks import PLACE, Tracks
-from tracekit.schema import ALLOCATION, batch
+from tracekit.schema import ALLOCATION
 
 _NUMBERS = ("event_id", "time_ns", "size_bytes", "address", "device_id")
 CODES = ("device_kind",)
@@ -100,45 +100,42 @@ def allocation_rows(
     if not len(blocks.made):
         return
     found = _moments(events, host, steps, texts, tracks)
-    made, ended = blocks.made, blocks.ended
-    known = np.where(made >= 0, made, ended)
     time = np.append(events.time_ns, NONE)
-    till = np.where(ended >= 0, time[ended], blocks.until)
-    is_whole = (made >= 0) & (till != NONE)
-    dur = np.where(is_whole, till - time[made], NONE)
-    dur = np.where(dur < 0, NONE, dur)  # beyond 64 bits
     named = np.append(host.slices.name, 0)
-    yield (
-        ALLOCATION.name,
-        batch(
-            ALLOCATION,
-            {
-                "event_id": nullable(np.append(events.event_id, NONE)[made]),
-                "release_event_id": nullable(np.append(events.event_id, NONE)[ended]),
-                "process_id": tracks.process_ids(events.track[known]),
-                "device_kind": texts.array(events.device_kind[known]),
-                "device_id": nullable(events.device_id[known]),
-                "address": nullable(events.address[known]),
-                "size_bytes": pa.array(np.abs(events.size_bytes[known])),
-                "start_ns": nullable(time[made]),
-                "dur_ns": nullable(dur),
-                "op_event_id": nullable(np.append(host.slices.event_id, NONE)[found.op[made]]),
-                "op_name": texts.array(named[found.op[made]]),
-                "context_id": _id(found.context[made]),
-                "step_index": nullable(found.step[made]),
-                "phase_kind": _phase(found.phase[made]),
-                "pass_index": nullable(found.number[made]),
-                "next_phase_kind": _phase(found.next_phase[made]),
-                "release_op_name": texts.array(named[found.op[ended]]),
-                "release_context_id": _id(found.context[ended]),
-                "release_step_index": nullable(found.step[ended]),
-                "release_phase_kind": _phase(found.phase[ended]),
-                "release_pass_index": nullable(found.number[ended]),
-                "is_released_in_op": _released_in_op(found, host, made, ended),
-            },
-            len(known),
-        ),
-    )
+
+    def columns(part: slice) -> dict[str, pa.Array]:
+        made, ended = blocks.made[part], blocks.ended[part]
+        known = np.where(made >= 0, made, ended)
+        till = np.where(ended >= 0, time[ended], blocks.until[part])
+        is_whole = (made >= 0) & (till != NONE)
+        dur = np.where(is_whole, till - time[made], NONE)
+        dur = np.where(dur < 0, NONE, dur)  # beyond 64 bits
+        return {
+            "event_id": nullable(np.append(events.event_id, NONE)[made]),
+            "release_event_id": nullable(np.append(events.event_id, NONE)[ended]),
+            "process_id": tracks.process_ids(events.track[known]),
+            "device_kind": texts.array(events.device_kind[known]),
+            "device_id": nullable(events.device_id[known]),
+            "address": nullable(events.address[known]),
+            "size_bytes": pa.array(np.abs(events.size_bytes[known])),
+            "start_ns": nullable(time[made]),
+            "dur_ns": nullable(dur),
+            "op_event_id": nullable(np.append(host.slices.event_id, NONE)[found.op[made]]),
+            "op_name": texts.array(named[found.op[made]]),
+            "context_id": _id(found.context[made]),
+            "step_index": nullable(found.step[made]),
+            "phase_kind": _phase(found.phase[made]),
+            "pass_index": nullable(found.number[made]),
+            "next_phase_kind": _phase(found.next_phase[made]),
+            "release_op_name": texts.array(named[found.op[ended]]),
+            "release_context_id": _id(found.context[ended]),
+            "release_step_index": nullable(found.step[ended]),
+            "release_phase_kind": _phase(found.phase[ended]),
+            "release_pass_index": nullable(found.number[ended]),
+            "is_released_in_op": _released_in_op(found, host, made, ended),
+        }
+
+    yield from in_batches(ALLOCATION, len(blocks.made), columns)
 
 
 def _moments(
@@ -211,4 +208,4 @@ def _id(places: Codes) -> pa.Array:
 
 
 def _phase(codes: Codes) -> pa.Array:
-    return pa.array([PHASES[code] for code in codes.tolist()], pa.string())
+    return pa.array(PHASES, pa.string()).take(pa.array(codes))

@@ -12,7 +12,7 @@ from tracekit.attribution.contexts import Tree
 from tracekit.attribution.families import fold
 from tracekit.attribution.nesting import nested
 from tracekit.attribution.sequences import Links, Sequenced, links
-from tracekit.attribution.slices import CALL, OP, Slices
+from tracekit.attribution.slices import CALL, OP, SIGNATURE, Slices
 from tracekit.attribution.steps import Steps
 from tracekit.attribution.symbols import Symbols
 from tracekit.attribution.tracks import Tracks
@@ -46,6 +46,7 @@ def host_of(found: Slices, steps: Steps, texts: Texts, tracks: Tracks) -> Host:
     fold(found, step, texts)
     tied, tree = _links(found, processes, texts), Tree()
     op, context = walked(found, nest.parent, Symbols(found, texts), tied, tree)
+    found.drop(*SIGNATURE, "module_hierarchy", "sequence_id", "forward_thread_id")
     return Host(found, nest.parent, nest.after, op, context, step, tree)
 
 

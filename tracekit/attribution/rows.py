@@ -22,9 +22,10 @@ _ROWS = 1 << 16
 _REASONS = ("launch_reason", "op_reason", "module_reason", "phase_reason")
 
 
-def _batches(
+def in_batches(
     table: Table, count: int, columns: Callable[[slice], dict[str, pa.Array]]
 ) -> Iterator[Batch]:
+    """`count` rows of a table, of which `columns` gives a part."""
     for first in range(0, count, _ROWS):
         part = slice(first, min(first + _ROWS, count))
         yield table.name, batch(table, columns(part), part.stop - part.start)
@@ -52,7 +53,7 @@ def context_rows(tree: Tree, texts: Texts) -> Iterator[Batch]:
             made[name] = pa.array([texts.values[n.symbol.signature[place]] for n in nodes], TEXT)
         return made
 
-    return _batches(CALLING_CONTEXT, len(tree.nodes), columns)
+    return in_batches(CALLING_CONTEXT, len(tree.nodes), columns)
 
 
 def _known(place: int) -> int | None:
@@ -99,7 +100,7 @@ def op_rows(
             **{name: nullable(column[at]) for name, column in sums.items()},
         }
 
-    return _batches(OP_CALL, len(ops), columns)
+    return in_batches(OP_CALL, len(ops), columns)
 
 
 def _self_ns(host: Host, ops: Ints, caller: Ints) -> Ints:
@@ -180,4 +181,4 @@ def work_rows(
             **{name: texts.array(getattr(origins, name)[part]) for name in _REASONS},
         }
 
-    return _batches(ATTRIBUTION, len(work), columns)
+    return in_batches(ATTRIBUTION, len(work), columns)

@@ -72,6 +72,11 @@ class Slices:
         """The number of rows."""
         return len(self.start_ns)
 
+    def drop(self, *columns: str) -> None:
+        """Let go of columns that nobody needs any more: they then have no rows."""
+        for column in columns:
+            setattr(self, column, getattr(self, column)[:0].copy())
+
     def put_in_order(self, order: Ints) -> None:
         """Reorder the rows, column by column."""
         for column in fields(self):

@@ -78,7 +78,8 @@ def ingest(
         bool, typer.Option("--replace", help="Ingest files again that are already in the store.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
+        int | None,
+        typer.Option(min=1, help="Number of processes or threads; default: one per core."),
     ] = None,
     joins: Annotated[
         bool, typer.Option("--join", help="Join timelines and counters among these files.")

@@ -76,6 +76,7 @@ typedef struct {
     int column_count, key_count, role[ROLES];
     Column columns[MOST_COLUMNS];
     Key keys[MOST_KEYS];
+    int following[MOST_KEYS + 1]; /* the key that came after each, from 1; after 0, the first */
     int64_t row_count, capacity;
 } Table;
 
@@ -88,7 +89,7 @@ typedef struct {
 typedef struct {
     Table tables[MOST_TABLES];
     Route routes[MOST_ROUTES];
-    int table_count, route_count, failed;
+    int table_count, route_count, last_route, failed;
     int64_t *odd; /* three numbers for each odd event: where it begins, where it ends, its id */
     int64_t odd_count, odd_capacity;
 } Scanner;
@@ -527,13 +528,16 @@ static const uint8_t *read_known(Scanner *scanner, Table *table, const Key *key,
     }
 }
 
-/* The key of a table that is at `at`, behind its opening quote; mostly the one after the last. */
-static const Key *find_key(const Table *table, const uint8_t *at, int *guess) {
+/* The key of a table that is at `at`, behind its opening quote; mostly the one that came after the
+ * `last` one before (0: the first of its event), which is noted for the next time. */
+static const Key *find_key(Table *table, const uint8_t *at, int *last) {
+    int guess = table->following[*last];
     for (int i = 0; i < table->key_count; i++) {
-        int place = *guess + i < table->key_count ? *guess + i : *guess + i - table->key_count;
+        int place = guess + i < table->key_count ? guess + i : guess + i - table->key_count;
         const Key *key = &table->keys[place];
         if (at[key->length] == '"' && !memcmp(at, key->name, (size_t)key->length)) {
-            *guess = place + 1;
+            table->following[*last] = place;
+            *last = place + 1;
             return key;
         }
     }
@@ -599,14 +603,14 @@ static int put_others(Scanner *scanner, Table *table, const Other *others, int c
 static const uint8_t *read_args(Scanner *scanner, Table *table, const uint8_t *at) {
     Other others[MOST_OTHERS];
     uint64_t used = 0; /* a bit for each column that a key was for */
-    int guess = 0, other_count = 0;
+    int last = 0, other_count = 0;
     at = skip_space(at + 1);
     if (*at == '}') return at + 1;
     for (;;) {
         Other other = {0};
         if (*at != '"') return NULL;
         const uint8_t *other_key = at + 1;
-        const Key *key = find_key(table, other_key, &guess);
+        const Key *key = find_key(table, other_key, &last);
         at = key ? at + key->length + 2 : plain_text(at, &other.key, &other.key_size);
         if (!at || *(at = skip_space(at)) != ':') return NULL;
         other.value = at = skip_space(at + 1);
@@ -638,13 +642,15 @@ static const uint8_t *read_args(Scanner *scanner, Table *table, const uint8_t *a
 
 /* Find where events of this phase and category go; 0 if nobody said. */
 static int find_route(Scanner *scanner, Event *event) {
-    for (int i = 0; i < scanner->route_count; i++) {
+    for (int n = -1; n < scanner->route_count; n++) {
+        int i = n < 0 ? scanner->last_route : n; /* mostly that of the event before */
         const Route *route = &scanner->routes[i];
         if (route->phase != (char)event->phase || route->length != event->category_size) continue;
         if (memcmp(route->category, event->category, (size_t)route->length) != 0) continue;
         if (route->memory_table >= 0 && event->name_escapes) return 0; /* it may spell [memory] */
         int is_memory = route->memory_table >= 0 && event->name_size == 8 &&
                         !memcmp(event->name, "[memory]", 8);
+        scanner->last_route = i;
         event->route = route;
         event->route_number = i;
         event->table = &scanner->tables[is_memory ? route->memory_table : route->table];
@@ -846,19 +852,16 @@ EXPORT int tracekit_scan(Scanner *scanner, const uint8_t *text, int64_t size, in
             if (scanner->failed || !(end = skip_value(at, MOST_DEPTH))) return REFUSED;
             if (!keep_odd(scanner, at - text, end - text, first_id + *count)) return REFUSED;
         }
-        if (end - text < size) {
-            at = skip_space(end);
-            if (*at == ',') {
-                at = skip_space(at + 1);
-                continue;
-            }
-        } else {
-            at = end; /* what follows is another block's */
+        if (end - text > size) return REFUSED;
+        at = skip_space(end);
+        if (*at == ',' && at - text < size) {
+            at = skip_space(at + 1);
+            continue;
         }
         ++*count;
         *place = at - text;
-        if (*at == ']' && *place < size) return CLOSED;
-        return *place == size ? ALL_READ : REFUSED;
+        if (*place >= size) return ALL_READ; /* what follows is another block's */
+        return *at == ']' ? CLOSED : REFUSED;
     }
 }
 

@@ -80,6 +80,7 @@ def attribute(parts: Sequence[Gathered | None], folder: Path, report: Report) ->
 
     known = [part for part in parts if part is not None]
     found = joined(known) if len(known) == len(parts) else gathered_from(folder)
+    del known, parts  # what they hold goes as it is used
     write_rows(attributed(found, folder), folder, "0", report)
 
 

@@ -7,6 +7,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from tracekit.intake.job import Job, PartResult
 from tracekit.intake.reading import gathering_of, parse_part, parse_whole, watched
 from tracekit.parser import PartedParser, Report
@@ -22,6 +24,8 @@ class Threads:
     def __init__(self, workers: int) -> None:
         """Prepare so many; each starts with its first work."""
         self._pool = ThreadPoolExecutor(workers, "tracekit-read")
+        self._memory = pa.default_memory_pool()
+        pa.set_memory_pool(pa.system_memory_pool())  # gives memory back, unlike the default
         self._is_stopped = threading.Event()
         self._reports: list[Report] = []
 
@@ -52,3 +56,4 @@ class Threads:
         """End the threads, once they notice: whatever they still do is not wanted."""
         self._is_stopped.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        pa.set_memory_pool(self._memory)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from build_backend import compiling
 from tests.both_ways import read, read_both
@@ -20,7 +22,7 @@ from tracekit import compiled
 from tracekit.parsers.torch_profiler import rows as torch_profiler
 from tracekit.reading.chrome import scanner as scanner_module
 from tracekit.reading.chrome.events import EventDecoder
-from tracekit.reading.chrome.scanner import Scan
+from tracekit.reading.chrome.scanner import PADDING, Scan
 
 ROOT = Path(__file__).resolve().parents[3]
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -199,6 +201,29 @@ def test_what_is_not_sound_is_refused_as_a_whole(text: str, library: Any) -> Non
     assert scanned(text.encode() + b"\xff") is None
 
 
+@given(st.integers(0, 1000), st.sampled_from(["", ',{"a":1},', '}]},"x"', '"' * 40]))
+def test_a_block_ends_where_it_ends_whatever_follows(end: int, following: str) -> None:
+    """In place, a block is followed by the next ones: it gives what it gives alone, or nothing."""
+    found = compiled.library()
+    if found is None:
+        pytest.skip("no C compiler here")
+    text = ", ".join((text_of(), text_of(name='}, {"'))).encode()
+    end = min(end, len(text))
+    content = text[:end] + (text[end:] + following.encode() + PADDING)
+    decoder = EventDecoder(torch_profiler._TYPED_KEYS, torch_profiler._LAYOUTS)
+    blocks = memoryview(content)[:end], memoryview(text[:end])
+    in_place, alone = (
+        scanner_module.Scanner(found, torch_profiler._PLAN).scan(block, 0, decoder)
+        for block in blocks
+    )
+    assert (in_place is None) == (alone is None)
+    if in_place is not None and alone is not None:
+        assert in_place.closed_at == alone.closed_at
+        assert in_place.plain.event_count == alone.plain.event_count
+        tables = [scan.plain.tables["kernel"].columns for scan in (in_place, alone)]
+        assert tables[0] == tables[1]
+
+
 def test_the_end_of_the_list_is_told(library: Any) -> None:
     found = scanned(f"{text_of()} , {text_of(cat='odd')}\n ] , more".encode())
     assert found is not None
@@ -311,7 +336,7 @@ from tests.reading.chrome.test_scanner import damaged, seeds
 from tracekit.compiled import declared
 from tracekit.parsers.torch_profiler import rows as torch_profiler
 from tracekit.reading.chrome.events import EventDecoder
-from tracekit.reading.chrome.scanner import Scanner
+from tracekit.reading.chrome.scanner import PADDING, Scanner
 
 rng, contents = random.Random(1), [text[text.index(b"[") + 1 :] for text in seeds()]
 library = declared(ctypes.CDLL({library!r}))
@@ -321,8 +346,11 @@ _DAMAGE = """
 scanner = Scanner(library, torch_profiler._PLAN)
 sound = 0
 for _ in range(1500):
-    found = scanner.scan(memoryview(damaged(rng.choice(contents), rng)), 0, decoder)
+    text = damaged(rng.choice(contents), rng)
+    found = scanner.scan(memoryview(text), 0, decoder)
     sound += found is not None
+    size = rng.randrange(len(text) + 1)
+    scanner.scan(memoryview(text + PADDING)[:size], 0, decoder)  # a block among others
 print(sound)
 """
 #: One allocation fails, the first, the second and so on: the block is refused, and each after it.
