@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Protocol, cast
 from isal import isal_zlib
 
 from tracekit.errors import FormatError
+from tracekit.sharing import SharedContent
 
 if sys.version_info >= (3, 14):
     from compression import zstd as zstd
@@ -113,7 +114,8 @@ class Source:
     a folder for temporary files, where it is not the system's. ``columns`` are what the user says
     of a table's columns: by name, or of a metric by ``name:unit``, label or metric. ``beside`` are
     files of the same set that are read with this one, and belong to its identity. ``file`` is the
-    file itself while it is kept open; otherwise each reader opens it.
+    file itself while it is kept open; otherwise each reader opens it. ``shared`` is its content,
+    decompressed for several readers at once.
     """
 
     path: Path
@@ -123,6 +125,7 @@ class Source:
     columns: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Source, ...] = ()
     file: OpenFile | None = field(default=None, compare=False, repr=False)
+    shared: SharedContent | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def at(cls, path: str | os.PathLike[str], kept: ExitStack | None = None) -> Source:
@@ -150,6 +153,14 @@ class Source:
     def raw(self) -> BinaryIO:
         """The file as it is, from its start."""
         return self.file.reader() if self.file is not None else self.path.open("rb")
+
+    def for_readers(self, count: int) -> Source:
+        """This source, decompressed once for so many readers, each in a thread of its own."""
+        return replace(self, shared=SharedContent(self._opened_pieces(), count))
+
+    def _opened_pieces(self) -> Iterator[bytes | str]:
+        with self.raw() as file:
+            yield from decompressed(self, file)
 
     def close(self) -> None:
         """Let go of the file, where it is kept open: nobody reads it any more."""
@@ -181,12 +192,17 @@ class ContentStream:
     """
 
     def __init__(self, source: Source) -> None:
-        """Read the file of `source` from its start."""
+        """Read the file of `source` from its start; together with others if it is shared."""
         self.damage: str | None = None
-        self._source = source
-        self._file = source.raw()
-        self._pieces = self._decompressed()
-        self._rest = b""
+        self._is_plain = source.is_seekable
+        self._rest = memoryview(b"")
+        self._shared = source.shared.reader() if source.shared is not None else None
+        self._file = source.raw() if self._shared is None else None
+        self._pieces: Iterator[bytes | str] = iter(())
+        if self._shared is not None:
+            self._pieces = self._shared
+        elif self._file is not None and not self._is_plain:
+            self._pieces = decompressed(source, self._file)
 
     def __enter__(self) -> ContentStream:
         """The stream itself."""
@@ -194,10 +210,13 @@ class ContentStream:
 
     def __exit__(self, *_: object) -> None:
         """Close the file."""
-        self._file.close()
+        for opened in (self._file, self._shared):
+            if opened is not None:
+                opened.close()
 
     def seek(self, offset: int) -> None:
         """Go to `offset`; only for a source that is not compressed."""
+        assert self._file is not None
         self._file.seek(offset)
 
     def read(self, size: int) -> bytes:
@@ -205,72 +224,87 @@ class ContentStream:
 
         Raises FormatError for a small file that gives more than any profile does.
         """
-        if self._source.is_seekable:
+        if self._is_plain and self._file is not None:
             return self._file.read(size)
         have, parts = len(self._rest), [self._rest]
-        while have < size:
-            piece = next(self._pieces, None)
-            if piece is None:
-                break
-            parts.append(piece)
+        while have < size and (piece := self._piece()):
+            parts.append(memoryview(piece))
             have += len(piece)
-        whole = b"".join(parts)
-        self._rest = whole[size:]
-        return whole[:size]
+        over = max(have - size, 0)
+        last = parts.pop()
+        self._rest = last[len(last) - over :]
+        return b"".join((*parts, last[: len(last) - over]))
+
+    def _piece(self) -> bytes | None:
+        """The next piece that is not empty; None at the end."""
+        for piece in self._pieces:
+            if isinstance(piece, str):
+                self.damage = piece
+            elif piece:
+                return piece
+        return None
 
     def pieces(self) -> Iterator[bytes]:
         """The content in pieces of no fixed size."""
         while piece := self.read(_MOST_PIECE_BYTES):
             yield piece
 
-    def _decompressor(self) -> _Decompressor:
-        if self._source.compression_kind == "gzip":
-            return isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
-        return zstd.ZstdDecompressor()
 
-    def _without_padding(self, raw: bytes) -> bytes:
-        """What follows a member; zeros after one of gzip are the rest of a block of the medium."""
-        return raw.lstrip(b"\0") if self._source.compression_kind == "gzip" else raw
+def decompressed(source: Source, file: BinaryIO) -> Generator[bytes | str]:
+    """The content of a compressed source in pieces; last what is damaged, in words.
 
-    def _inflated(self, engine: Any, raw: bytes) -> Iterator[bytes]:
-        """What `raw` holds, in bounded pieces: of zstd thirty thousand times as much can be."""
-        is_gzip = self._source.compression_kind == "gzip"
-        piece = engine.decompress(raw, _MOST_PIECE_BYTES)
+    Raises FormatError for a small file that gives more than any profile does.
+    """
+    most = max(_HARMLESS_BYTES, _MOST_RATIO * source.size_bytes)
+    for piece in _all_pieces(source, file):
+        most -= len(piece)
+        if most < 0:
+            raise FormatError(
+                f"{source.path}: its {source.size_bytes:,} bytes of {source.compression_kind} "
+                f"decompress to more than {_MOST_RATIO:,} times as many, unlike any profile; if it "
+                "is one, decompress it yourself"
+            )
         yield piece
-        while len(piece) == _MOST_PIECE_BYTES and not engine.eof:
-            rest = engine.unconsumed_tail if is_gzip else b""  # zstd keeps it itself
-            piece = engine.decompress(rest, _MOST_PIECE_BYTES)
-            yield piece
 
-    def _decompressed(self) -> Iterator[bytes]:
-        most = max(_HARMLESS_BYTES, _MOST_RATIO * self._source.size_bytes)
-        for piece in self._all_pieces():
-            most -= len(piece)
-            if most < 0:
-                raise FormatError(
-                    f"{self._source.path}: its {self._source.size_bytes:,} bytes of "
-                    f"{self._source.compression_kind} decompress to more than {_MOST_RATIO:,} "
-                    "times as "
-                    "many, unlike any profile; if it is one, decompress it yourself"
-                )
-            yield piece
 
-    def _all_pieces(self) -> Iterator[bytes]:
-        engine = self._decompressor()
-        try:
-            while raw := self._file.read(PIECE_BYTES):
-                while raw:
-                    if engine.eof:
-                        if not (raw := self._without_padding(raw)):
-                            break
-                        engine = self._decompressor()
-                    yield from self._inflated(engine, raw)
-                    raw = engine.unused_data if engine.eof else b""
-        except _DAMAGE as error:
-            self.damage = f"{self._source.compression_kind} stream is damaged ({error})"
-            return
-        if not engine.eof:
-            self.damage = f"{self._source.compression_kind} stream is cut short"
+def _all_pieces(source: Source, file: BinaryIO) -> Iterator[bytes | str]:
+    engine = _decompressor(source)
+    try:
+        while raw := file.read(PIECE_BYTES):
+            while raw:
+                if engine.eof:
+                    if not (raw := _without_padding(source, raw)):
+                        break
+                    engine = _decompressor(source)
+                yield from _inflated(source, engine, raw)
+                raw = engine.unused_data if engine.eof else b""
+    except _DAMAGE as error:
+        yield f"{source.compression_kind} stream is damaged ({error})"
+        return
+    if not engine.eof:
+        yield f"{source.compression_kind} stream is cut short"
+
+
+def _decompressor(source: Source) -> _Decompressor:
+    if source.compression_kind == "gzip":
+        return isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
+    return zstd.ZstdDecompressor()
+
+
+def _without_padding(source: Source, raw: bytes) -> bytes:
+    """What follows a member; zeros after one of gzip are the rest of a block of the medium."""
+    return raw.lstrip(b"\0") if source.compression_kind == "gzip" else raw
+
+
+def _inflated(source: Source, engine: Any, raw: bytes) -> Iterator[bytes]:
+    """What `raw` holds, in bounded pieces: of zstd thirty thousand times as much can be."""
+    is_gzip = source.compression_kind == "gzip"
+    piece = engine.decompress(raw, _MOST_PIECE_BYTES)
+    yield piece
+    while len(piece) == _MOST_PIECE_BYTES and not engine.eof:
+        rest = engine.unconsumed_tail if is_gzip else b""  # zstd keeps it itself
+        piece = engine.decompress(rest, _MOST_PIECE_BYTES)
+        yield piece
 
 
 @contextmanager

@@ -49,6 +49,9 @@ class Processes:
         """How much of the content of all sources has been read."""
         return int(self._counter.value)
 
+    def drop(self, job: Job) -> None:
+        """Nothing: what has begun goes on to its end."""
+
     def stop(self) -> None:
         """End the processes at once: whatever they still do is not wanted."""
         processes = list((getattr(self._pool, "_processes", None) or {}).values())

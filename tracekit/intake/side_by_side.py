@@ -40,6 +40,10 @@ class Pool(Protocol):
         """How much of the content of all sources has been read."""
         ...
 
+    def drop(self, job: Job) -> None:
+        """Read no more of a source, if possible: what is read of it is not wanted."""
+        ...
+
     def stop(self) -> None:
         """End all workers: whatever they still do is not wanted."""
         ...
@@ -61,6 +65,7 @@ def side_by_side(
             if known := already_in(job, under_way.store, options):
                 for future in [f for f, owner in futures.items() if owner is job]:
                     future.cancel()
+                pool.drop(job)
                 yield known
                 continue
             with _deaths_told(job):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,7 @@ import pyarrow as pa
 from tracekit.intake.job import Job, PartResult
 from tracekit.intake.reading import gathering_of, parse_part, parse_whole, watched
 from tracekit.parser import PartedParser, Report
-
-
-class _Stopped(BaseException):
-    """Ends a thread whose work is not wanted any more."""
+from tracekit.sharing import NoLongerWanted
 
 
 class Threads:
@@ -26,34 +22,47 @@ class Threads:
         self._pool = ThreadPoolExecutor(workers, "tracekit-read")
         self._memory = pa.default_memory_pool()
         pa.set_memory_pool(pa.system_memory_pool())  # gives memory back, unlike the default
-        self._is_stopped = threading.Event()
+        self._unwanted: set[int] = set()  # jobs
+        self._jobs: list[Job] = []
         self._reports: list[Report] = []
 
     def submit(self, job: Job, part: Any, number: int, folder: Path) -> Future[PartResult]:
         """Read a part (None: the whole) of a source into `folder`."""
+        if part is not None and job.source.shared is None and not job.source.is_seekable:
+            # Whoever hashes the content reads it at the same time.
+            job.source = job.source.for_readers(len(job.parts) + (job.identity is None))
+        self._jobs.append(job)
         report = Report()
         self._reports.append(report)
         return self._pool.submit(self._parse, job, part, number, folder, report)
 
     def _parse(self, job: Job, part: Any, number: int, folder: Path, report: Report) -> PartResult:
         parser = job.detection.parser
-        with watched(report, self._end_if_stopped):
+
+        def end_if_unwanted(_: int) -> None:
+            if job.number in self._unwanted:
+                raise NoLongerWanted
+
+        with watched(report, end_if_unwanted):
             if part is None:
                 return parse_whole(parser, job.source, folder, report)
             assert isinstance(parser, PartedParser)
             gathered = gathering_of(parser)
             return parse_part(parser, job.source, part, folder, str(number), report, gathered)
 
-    def _end_if_stopped(self, _: int) -> None:
-        if self._is_stopped.is_set():
-            raise _Stopped
-
     def read_bytes(self) -> int:
         """How much of the content of all sources has been read."""
         return sum(report.read_bytes for report in self._reports)
 
+    def drop(self, job: Job) -> None:
+        """Read no more of a source: what is read of it is not wanted."""
+        self._unwanted.add(job.number)
+        if job.source.shared is not None:
+            job.source.shared.stop()
+
     def stop(self) -> None:
         """End the threads, once they notice: whatever they still do is not wanted."""
-        self._is_stopped.set()
+        for job in self._jobs:
+            self.drop(job)
         self._pool.shutdown(wait=True, cancel_futures=True)
         pa.set_memory_pool(self._memory)
