@@ -194,6 +194,7 @@ class ContentStream:
     def __init__(self, source: Source) -> None:
         """Read the file of `source` from its start; together with others if it is shared."""
         self.damage: str | None = None
+        self.path = source.path
         self._is_plain = source.is_seekable
         self._rest = memoryview(b"")
         self._shared = source.shared.reader() if source.shared is not None else None

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tracekit.catalog import catalog
-from tracekit.parsers import BUILT_IN
+from tracekit.parsers import BUILT_IN, torch_profiler
 from tracekit.render import renderer_names
 
 Tracekit = Callable[..., Any]
@@ -107,6 +107,18 @@ def test_the_same_as_a_process(child: Tracekit, here: Path, gpu_trace: Path) -> 
 
 
 # -- which store ----------------------------------------------------------------------------------
+
+
+def test_reading_without_the_library_is_told_once(
+    tracekit: Tracekit, tmp_path: Path, large_trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch_profiler.TorchProfilerParser, "runs_in_threads", False)
+    said = tracekit("ingest", large_trace, "--store", tmp_path / "S", "--workers", "1").messages
+    assert said.splitlines()[1:3] == [
+        "lost: nothing",
+        "slow: read without tracekit's C library; `tracekit --version` says how to get it",
+    ]
+    assert said.count("library") == 1
 
 
 def test_the_store_is_named_else_from_the_environment_else_here(

@@ -10,8 +10,11 @@ from pathlib import Path
 
 from tracekit.cli.output import place, say
 from tracekit.intake import Listener, Options, Outcome
-from tracekit.parser import Issue
+from tracekit.parser import Issue, ThreadedParser
+from tracekit.registry import parser_named
 from tracekit.render.numbers import counted
+
+_MANY_EVENTS = 100_000
 
 
 class Teller(Listener):
@@ -78,12 +81,24 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
     events = sum(outcome.event_count for outcome in new)
     say(f"ingested: {counted(len(new), 'file')}, {counted(events, 'event')}: {_rows(new)}")
     say(f"lost: {_lost(new, store)}")
+    if any(map(_was_slow, new)):
+        say("slow: read without tracekit's C library; `tracekit --version` says how to get it")
     if undone := sum(outcome.undone_count for outcome in new):
         say(
             f"removed: {counted(undone, 'join')} of sources that were ingested again; use "
             "`tracekit join` to join again"
         )
     say(_next(new, store))
+
+
+def _was_slow(outcome: Outcome) -> bool:
+    """Whether much was read by Python that threads would read faster with the C library."""
+    parser = parser_named(outcome.format_name)
+    return (
+        outcome.event_count >= _MANY_EVENTS
+        and isinstance(parser, ThreadedParser)
+        and not parser.runs_in_threads
+    )
 
 
 def _next(outcomes: Sequence[Outcome], store: Path) -> str:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -29,6 +30,7 @@ class Content(io.BytesIO):
     """Content in memory, as a ContentStream hands it out."""
 
     damage: str | None = None
+    path = Path("content.json")
 
 
 @dataclass

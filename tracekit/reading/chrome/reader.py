@@ -152,9 +152,9 @@ class TraceReader:
         """What of the buffer has not been dealt with."""
         return self._buffer[self._start : self._until]
 
-    def _fill(self) -> bool:
+    def _fill(self, least: int = 0) -> bool:
         # A little ahead of the grid, where a block ends: so little of a block is read before it.
-        size = _READ_BYTES + (0 if self._until else _AHEAD_BYTES)
+        size = max(_READ_BYTES + (0 if self._until else _AHEAD_BYTES), least)
         piece = b"" if self._is_at_end else self._stream.read(size)
         self._is_at_end = not piece
         self._report.read(len(piece))
@@ -198,7 +198,7 @@ class TraceReader:
             is_sure = match and (match.end() < self._until or self._is_at_end)
             if not is_sure and size <= limit:
                 start = max(start, size - 4096)
-                if self._fill():
+                if self._fill(size):  # twice as much: what is there is copied each time
                     continue
             return (match.start() - self._start, match.end() - self._start) if match else None
 
@@ -223,8 +223,9 @@ class TraceReader:
         cut = self._find(_CUT, min(target, size), _MOST_BLOCK_BYTES)
         if cut is None and not self._is_at_end:
             raise FormatError(
-                f"no event boundary within {_MOST_BLOCK_BYTES >> 20} MiB after byte {start:,}: "
-                "not a list of trace events"
+                f"{self._stream.path}: no event boundary within {_MOST_BLOCK_BYTES >> 20} MiB "
+                f"after byte {start:,}: not a list of trace events; see whether the file is what "
+                "its profiler wrote"
             )
         if cut is None:
             block = self._rest_in_place()
