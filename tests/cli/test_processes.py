@@ -32,6 +32,21 @@ def store(tmp_path: Path, filled: Path) -> Path:
     return Path(shutil.copytree(filled, tmp_path / "S"))
 
 
+#: The command line where the C library is missing: processes read then, not threads.
+WITHOUT_LIBRARY = """
+import sys
+from tracekit import compiled
+compiled.library = lambda: None
+from tracekit.cli.app import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def by_processes(*words: str | Path | int) -> list[str]:
+    """The words that start a command line that reads by processes."""
+    return [sys.executable, "-c", WITHOUT_LIBRARY, *map(str, words)]
+
+
 def until(condition: Callable[[], Any]) -> Any:
     """What `condition` gives as soon as it gives anything."""
     end = time.monotonic() + PATIENCE_SECONDS
@@ -72,10 +87,10 @@ def ended(process: subprocess.Popen[bytes], family: list[psutil.Process]) -> tup
 
 @pytest.mark.parametrize("moment", ["workers start", "workers read"])
 def test_ctrl_c_leaves_nothing(
-    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path, moment: str
+    store: Path, tree: Any, sees: Sees, large_trace: Path, moment: str
 ) -> None:
     before = tree(store)
-    words = command("ingest", large_trace, "--store", store, "--workers", 2)
+    words = by_processes("ingest", large_trace, "--store", store, "--workers", 2)
     with started(words) as process:
         family = until(lambda: workers_of(process))
         if moment == "workers read":
@@ -87,11 +102,12 @@ def test_ctrl_c_leaves_nothing(
     assert sees(store) == FILLED
 
 
-def test_ctrl_c_stops_a_single_process_too(
-    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_stops_a_single_process_and_its_threads_too(
+    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path, workers: int
 ) -> None:
     before = tree(store)
-    words = command("ingest", large_trace, "--store", store, "--workers", 1)
+    words = command("ingest", large_trace, "--store", store, "--workers", workers)
     with started(words) as process:
         until(lambda: list((store / ".staging").glob("*")))
         os.killpg(process.pid, signal.SIGINT)
@@ -102,9 +118,9 @@ def test_ctrl_c_stops_a_single_process_too(
 
 
 def test_kill_9_leaves_the_store_as_it_was_and_the_next_ingest_tidies_up(
-    command: Command, tracekit: Tracekit, store: Path, sees: Sees, traces: Path, large_trace: Path
+    tracekit: Tracekit, store: Path, sees: Sees, traces: Path, large_trace: Path
 ) -> None:
-    words = command("ingest", large_trace, "--store", store, "--workers", 2)
+    words = by_processes("ingest", large_trace, "--store", store, "--workers", 2)
     with started(words) as process:
         family = until(lambda: workers_of(process))
         process.kill()
@@ -164,10 +180,10 @@ def test_kill_9_in_the_middle_of_the_commit(
 
 
 def test_a_worker_that_is_killed_is_told(
-    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path
+    store: Path, tree: Any, sees: Sees, large_trace: Path
 ) -> None:
     before = tree(store)
-    words = command("ingest", large_trace, "--store", store, "--workers", 2)
+    words = by_processes("ingest", large_trace, "--store", store, "--workers", 2)
     with started(words) as process:
         family = until(lambda: workers_of(process))
         family[0].kill()
