@@ -120,9 +120,9 @@ def write(rows: list[Row], limits: dict[str, Measured], many: list[Row]) -> None
         "",
     ]
     text = page.read_text("utf-8")
-    before, start, rest = text.partition("<!-- growth -->\n")
+    head, start, rest = text.partition("<!-- growth -->\n")
     _, end, after = rest.partition("<!-- end of growth -->")
-    page.write_text(before + start + "\n".join(lines) + end + after, "utf-8")
+    page.write_text(head + start + "\n".join(lines) + end + after, "utf-8")
 
 
 if __name__ == "__main__":
