@@ -81,6 +81,10 @@ def ranks(trace: Path) -> Path:
     return folder
 
 
+def _took(row: Row) -> str:
+    return f"{row.ingest.wall_s:.1f} s and {row.ingest.peak_bytes / 1e6:,.0f} MB"
+
+
 def write(rows: list[Row], limits: dict[str, Measured], many: list[Row]) -> None:
     """The part of docs/performance.md."""
     page = ROOT / "docs/performance.md"
@@ -105,10 +109,7 @@ def write(rows: list[Row], limits: dict[str, Measured], many: list[Row]) -> None
     lines += [
         "",
         f"- {RANKS} files of {one.size_bytes / RANKS / 1e6:.0f} MB, {one.events:,} events:",
-        *(
-            f"  {run.ingest.wall_s:.1f} s and {run.ingest.peak_bytes / 1e6:,.0f} MB by {who},"
-            for run, who in ((one, "one worker"), (two, "two"))
-        ),
+        f"  {_took(one)} by one worker, {_took(two)} by two",
         f"- what else takes how long on the trace of {rows[1].events:,} events:",
         "",
         "| | wall [s] | ingest = 1 |",
