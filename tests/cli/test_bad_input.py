@@ -664,3 +664,17 @@ def test_a_bug_is_said_to_be_one(
     assert "Traceback (most recent call last)" in again.messages
     assert "in broken\n" in again.messages
     assert "\x1b" not in again.messages
+
+
+def test_an_interrupt_while_a_class_is_made_is_no_bug(
+    tracekit: Tracekit, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python makes a RuntimeError of Ctrl-C where a member of a class is told its name."""
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("tracekit.store.open_store", broken)
+    answer = tracekit("runs", "--store", filled)
+    assert (answer.code, answer.data) == (130, b"")
+    assert answer.error == "interrupted; no partial results were kept"

@@ -102,11 +102,12 @@ def test_ctrl_c_leaves_nothing(
     assert sees(store) == FILLED
 
 
-def test_ctrl_c_stops_a_single_process_too(
-    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_stops_a_single_process_and_its_threads_too(
+    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path, workers: int
 ) -> None:
     before = tree(store)
-    words = command("ingest", large_trace, "--store", store, "--workers", 1)
+    words = command("ingest", large_trace, "--store", store, "--workers", workers)
     with started(words) as process:
         until(lambda: list((store / ".staging").glob("*")))
         os.killpg(process.pid, signal.SIGINT)
@@ -114,6 +115,23 @@ def test_ctrl_c_stops_a_single_process_too(
     assert (code, messages) == (130, "tracekit: interrupted; no partial results were kept\n")
     assert tree(store) == before
     assert sees(store) == FILLED
+
+
+#: Ctrl-C in the middle of text that is run: Python then ends by the signal, though it was handled.
+INTERRUPTED_IN_TEXT = """
+import os, signal, sys
+import tracekit.store
+tracekit.store.open_store = lambda *_: exec("import os, signal; os.kill(os.getpid(), 2)")
+sys.argv = ["tracekit", "runs"]
+from tracekit.cli import main
+main()
+"""
+
+
+def test_ctrl_c_while_text_is_run_ends_with_the_code(store: Path) -> None:
+    with started([sys.executable, "-c", INTERRUPTED_IN_TEXT]) as process:
+        code, messages = ended(process, [])
+    assert (code, messages) == (130, "tracekit: interrupted; no partial results were kept\n")
 
 
 def test_kill_9_leaves_the_store_as_it_was_and_the_next_ingest_tidies_up(

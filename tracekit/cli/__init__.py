@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 from tracekit.startup import search_cycles_seldom
 
 _MOMENT_SECONDS = 0.1
+#: The exit code after Ctrl-C.
+INTERRUPTED = 130
 # numpy's linear algebra starts a thread per core when it is imported, which takes longer than all
 # that is asked of it here: small matrices.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -21,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 def main() -> None:
     """Run the command line and exit with its code (docs/cli.md)."""
-    code = 130  # if Ctrl-C comes while the modules load
+    code = INTERRUPTED  # if Ctrl-C comes while the modules load
     must_break_off: Callable[[], bool] = bool
     search_cycles_seldom()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -35,7 +37,10 @@ def main() -> None:
         code = run(sys.argv[1:])
     # Python waits for a query that ignores the interrupt. And it takes a sixth of a short command
     # to free all objects, which is needed only if some are in use: by a thread, or by a traceback.
-    if must_break_off() or (code == 0 and threading.active_count() == 1):
+    # If Ctrl-C comes while a module makes a class from text, as dataclasses do, it also ends by the
+    # signal in place of the code, although the interrupt was handled.
+    is_over = code in (0, INTERRUPTED) and threading.active_count() == 1
+    if must_break_off() or is_over:
         _end_at_once(code)
     sys.exit(code)
 

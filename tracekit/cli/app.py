@@ -14,7 +14,7 @@ from typer.exceptions import TyperException
 from typer.models import CommandInfo
 
 from tracekit._version import __version__
-from tracekit.cli import ask, chart, check, compare, files, joins, roofline, summary
+from tracekit.cli import INTERRUPTED, ask, chart, check, compare, files, joins, roofline, summary
 from tracekit.cli.opening import tell_damages
 from tracekit.cli.output import put_out, say
 from tracekit.compiled import library
@@ -68,7 +68,6 @@ for _add in (
 ):
     app.command()(_add)
 
-_INTERRUPTED = 130
 _USAGE = 2
 _BUG = 70
 
@@ -92,14 +91,16 @@ def _run(arguments: Sequence[str]) -> int:
         _explain_usage(error)
         return _USAGE
     except (KeyboardInterrupt, typer.Abort):
-        code = _INTERRUPTED
+        code = INTERRUPTED
     except MemoryError:
         say("tracekit: out of memory; free some, use a larger machine, or ingest with --workers 1")
         return 1
     except Exception as error:  # noqa: BLE001 - the outermost edge
-        say(f"tracekit: this is a bug in tracekit, please report it: {error!r}")
-        return _with_place(_BUG)
-    if code == _INTERRUPTED:  # Typer turns Ctrl-C into a code
+        if not isinstance(error.__cause__, KeyboardInterrupt):  # as when it makes a class
+            say(f"tracekit: this is a bug in tracekit, please report it: {error!r}")
+            return _with_place(_BUG)
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # Typer turns Ctrl-C into a code
         say("tracekit: interrupted; no partial results were kept")
     return int(code or 0)
 
