@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -160,7 +160,7 @@ class Source:
 
     def _opened_pieces(self) -> Iterator[bytes | str]:
         with self.raw() as file:
-            yield from decompressed(self, file)
+            yield from _decompressed(self, file)
 
     def close(self) -> None:
         """Let go of the file, where it is kept open: nobody reads it any more."""
@@ -203,7 +203,7 @@ class ContentStream:
         if self._shared is not None:
             self._pieces = self._shared
         elif self._file is not None and not self._is_plain:
-            self._pieces = decompressed(source, self._file)
+            self._pieces = _decompressed(source, self._file)
 
     def __enter__(self) -> ContentStream:
         """The stream itself."""
@@ -251,7 +251,7 @@ class ContentStream:
             yield piece
 
 
-def decompressed(source: Source, file: BinaryIO) -> Generator[bytes | str]:
+def _decompressed(source: Source, file: BinaryIO) -> Iterator[bytes | str]:
     """The content of a compressed source in pieces; last what is damaged, in words.
 
     Raises FormatError for a small file that gives more than any profile does.

@@ -371,8 +371,44 @@ left.value = -1
 assert first is not None
 print(refused)
 """
+#: Contexts by the thousand, so that their table grows; then each of its allocations fails once.
+_WALK = """
+import numpy as np
+from tracekit.attribution.walking import _by_c
+left = ctypes.c_long.in_dll(library, "tables_left")
+count = 20_000
+places = np.arange(count)
+columns = (
+    np.array([rng.randrange(-1, i) for i in range(count)]),
+    np.array([rng.randrange(50) for _ in range(count)]),
+    np.array([rng.randrange(-2, i) for i in range(count)]),
+    np.array([rng.random() < 0.5 for _ in range(count)]),
+    np.array([rng.random() < 0.1 for _ in range(count)]),
+)
+asked = []
+def enter(*key):
+    asked.append(key)
+    return len(asked) % 3000, True
+failed = 0
+for number in range(100):
+    asked.clear()
+    left.value = number
+    try:
+        _by_c(library, places, columns, enter)
+    except MemoryError:
+        failed += 1
+        continue
+    break
+assert len(asked) == len(set(asked)) > 2000, "each is asked for once"
+print(failed)
+"""
 _FAILING = """
 #include <stdlib.h>
+__attribute__((visibility("default"))) long tables_left = -1;
+static void *failing_table(size_t count, size_t size) {{
+    return tables_left >= 0 && tables_left-- == 0 ? NULL : calloc(count, size);
+}}
+#define calloc failing_table
 __attribute__((visibility("default"))) long allocations_left = -1;
 static void *failing(void *memory, size_t size) {{
     return allocations_left >= 0 && allocations_left-- == 0 ? NULL : realloc(memory, size);
@@ -420,3 +456,7 @@ def test_sanitizers_find_nothing(tmp_path: Path, library: Any) -> None:
 
 def test_no_lack_of_memory_harms(tmp_path: Path, library: Any) -> None:
     assert sanitized(_LACK, tmp_path) > 50
+
+
+def test_the_walk_to_contexts_touches_its_own_memory_only(tmp_path: Path, library: Any) -> None:
+    assert sanitized(_WALK, tmp_path) >= 3, "the walker, and its table each time that it grows"
