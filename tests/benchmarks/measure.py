@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -43,7 +44,8 @@ def measure(
         watched = psutil.Process(process.pid)
         while process.poll() is None:
             peak = max(peak, _tree_bytes(watched))
-            time.sleep(_POLL_SECONDS)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_POLL_SECONDS)  # its end is seen at once
         wall = time.perf_counter() - start
         output = process.stdout.read() if process.stdout else ""
     if process.returncode:
