@@ -502,7 +502,7 @@ def _exit_codes() -> str:
     meanings[errors.TracekitError.exit_code] = ["Anything else that tracekit refuses or cannot do."]
     meanings.setdefault(app._USAGE, []).append("An invalid command line.")  # noqa: SLF001
     meanings[app._BUG] = ["A bug in tracekit, or in a parser of another package; please report it."]  # noqa: SLF001
-    meanings[app.INTERRUPTED] = ["Ctrl-C. No partial results were kept."]  # noqa: SLF001
+    meanings[app.INTERRUPTED] = ["Ctrl-C. No partial results were kept."]
     rows = [(str(code), " ".join(meanings[code])) for code in sorted(meanings)]
     return _grid(("code", "meaning"), rows)
 
