@@ -362,12 +362,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / kind).mkdir()
     (tmp_path / VOCABULARY).write_text(SHARED, "utf-8")
     monkeypatch.setattr(catalogue, "files", lambda _: tmp_path)
-    caches = (catalog, definitions, catalogue._vocabulary)
-    for cached in caches:
-        cached.cache_clear()
+    catalogue.forget()
     yield tmp_path
-    for cached in caches:
-        cached.cache_clear()
+    catalogue.forget()
 
 
 def put(folder: Path, text: str, name: str = "mine", kind: Kind = "report") -> None:
@@ -412,7 +409,7 @@ def test_a_listed_name_means_what_the_vocabulary_says_unless_the_header_does(fol
         Field("total_ns", "DOUBLE", "mean time"),
         Field("name", "VARCHAR", "a name: its own"),
     )
-    catalog.cache_clear()
+    catalogue.forget()
     put(folder, header + "SELECT 1")
     with pytest.raises(QueryError, match="a parameter and a column share the entry run_id"):
         catalog()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -121,36 +121,48 @@ class Query:
 @cache
 def catalog() -> dict[str, Query]:
     """Every query by name; raises QueryError for a file whose header is wrong."""
-    found: dict[str, Query] = {}
+    return {name: _query_of(name) for name in _files()}
+
+
+@cache
+def _files() -> dict[str, tuple[Kind, Traversable]]:
+    """The file of every query, and its kind, by name."""
+    found: dict[str, tuple[Kind, Traversable]] = {}
     for kind in KINDS:
         folder = files("tracekit.queries") / kind
         for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
             if file.name.endswith(".sql"):
-                query = _read(file, kind)
-                if query.name in found:
-                    raise QueryError(f"two queries are called {query.name!r}")
-                found[query.name] = query
+                name = file.name.removesuffix(".sql")
+                if name in found:
+                    raise QueryError(f"two queries are called {name!r}")
+                found[name] = kind, file
     return found
+
+
+@cache
+def _query_of(name: str) -> Query:
+    """The query called `name`: reading all headers takes longer than most reports."""
+    kind, file = _files()[name]
+    return _read(file, kind)
+
+
+def forget() -> None:
+    """Read the files again when next asked."""
+    for kept in (catalog, definitions, _files, _query_of, _vocabulary):
+        kept.cache_clear()
+
+
+def known(name: str) -> Query | None:
+    """The query called `name`, of any kind; None if there is none."""
+    return _query_of(name) if name in _files() else None
 
 
 @cache
 def definitions() -> tuple[Query, ...]:
     """The macros and views, each after those it depends on."""
-    known = {query.name: query for query in catalog().values() if query.kind in ("macro", "view")}
     for query in catalog().values():
-        if unknown := set(query.depends) - set(known):
-            raise QueryError(
-                f"{query.kind}/{query.name}.sql: depends on {', '.join(sorted(unknown))}, which is "
-                "no view and no macro of ours"
-            )
-    first = {"ratio"} & set(known)  # every query may use it unsaid
-    order = TopologicalSorter(
-        {name: set(query.depends) | first - {name} for name, query in known.items()}
-    )
-    try:
-        return tuple(known[name] for name in order.static_order())
-    except CycleError as error:
-        raise QueryError(f"queries depend on each other: {' < '.join(error.args[1])}") from error
+        _require_known(query)
+    return _in_order({query.name for query in catalog().values() if _is_definition(query.name)})
 
 
 def definitions_for(text: str) -> Sequence[Query]:
@@ -159,25 +171,60 @@ def definitions_for(text: str) -> Sequence[Query]:
     Names are found as words, so there can be more than are needed, and never fewer. Of a `text`
     that asks what there is, all of them.
     """
-    every = definitions()
-    words = set(_WORD.findall(text.lower()))
-    if any(word.startswith(_ASKS_WHAT_THERE_IS) for word in words):
-        return every
-    wanted: set[str] = set()
-    for query in reversed(every):  # what depends on others stands after them
-        if query.name in words or query.name in wanted:
-            wanted |= {query.name, *query.depends, "ratio"}
-    return [query for query in every if query.name in wanted]
+    if asks_what_there_is(text):
+        return definitions()
+    wanted = set[str]()
+    waiting = {word for word in _words(text) if _is_definition(word)}
+    while waiting:
+        wanted |= waiting
+        waiting = {below for name in waiting for below in _below(name)} - wanted
+    return _in_order(wanted)
+
+
+def asks_what_there_is(text: str) -> bool:
+    """Whether `text` asks for the names of tables, views or macros."""
+    return any(word.startswith(_ASKS_WHAT_THERE_IS) for word in _words(text))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _is_definition(name: str) -> bool:
+    return name in _files() and _files()[name][0] in ("macro", "view")
+
+
+def _below(name: str) -> set[str]:
+    """The definitions that one stands upon; every query may use ``ratio`` unsaid."""
+    query = _query_of(name)
+    _require_known(query)
+    return {*query.depends, *filter(_is_definition, ["ratio"])} - {name}
+
+
+def _require_known(query: Query) -> None:
+    if unknown := [name for name in query.depends if not _is_definition(name)]:
+        raise QueryError(
+            f"{query.kind}/{query.name}.sql: depends on {', '.join(sorted(unknown))}, which is "
+            "no view and no macro of ours"
+        )
+
+
+def _in_order(names: Collection[str]) -> tuple[Query, ...]:
+    order = TopologicalSorter({name: sorted(_below(name)) for name in sorted(names)})
+    try:
+        return tuple(map(_query_of, order.static_order()))
+    except CycleError as error:
+        raise QueryError(f"queries depend on each other: {' < '.join(error.args[1])}") from error
 
 
 def query_named(name: str, kind: Kind = "report") -> Query:
     """The query called `name`; QueryError tells the known names, UsageError the new one."""
     if kind == "report" and name in RENAMED:
         raise UsageError(f"{name} is now called {RENAMED[name]}")
-    query = catalog().get(name)
+    query = known(name)
     if query is None or query.kind != kind:
-        known = ", ".join(q.name for q in catalog().values() if q.kind == kind)
-        raise QueryError(f"there is no {kind} called {name!r}; known: {known}")
+        names = ", ".join(name for name, (of_kind, _) in _files().items() if of_kind == kind)
+        raise QueryError(f"there is no {kind} called {name!r}; known: {names}")
     return query
 
 

@@ -501,7 +501,7 @@ def value_of(macro: str, arguments: Sequence[Any]) -> Any:
 
 def values_of(macro: str, columns: Sequence[Sequence[Any]]) -> pa.Array:
     """Return the same for many rows; the arguments are columns of equal length."""
-    query = catalog()[macro]
+    query = query_named(macro, "macro")
     slots = ", ".join(f"unnest(CAST(? AS {p.type}[])) AS {p.name}" for p in query.parameters)
     with duckdb.connect() as connection:
         for needed in definitions_for(macro):

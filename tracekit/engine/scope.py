@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from tracekit.catalog import Query, definitions, definitions_for
+from tracekit.catalog import Query, asks_what_there_is, definitions, definitions_for
 from tracekit.engine.functions import Functions
 from tracekit.engine.references import REFERENCES
 from tracekit.schema import STORED_TABLE, TABLES, Table
@@ -86,19 +86,24 @@ class QueryScope:
 
     def define(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
         """Define what `text` names: defining everything takes longer than most queries."""
-        self._define(cursor, definitions_for(text), text.lower())
+        is_every = asks_what_there_is(text)
+        self._define(cursor, definitions_for(text), text.lower(), is_every=is_every)
 
     def define_all(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Define everything, so that an error can suggest a name."""
-        self._define(cursor, definitions(), "")
+        self._define(cursor, definitions(), "", is_every=True)
 
     def _define(
-        self, cursor: duckdb.DuckDBPyConnection, queries: Sequence[Query], text: str
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        queries: Sequence[Query],
+        text: str,
+        *,
+        is_every: bool,
     ) -> None:
         """Define macros and views, and the tables and functions that they and `text` name."""
         with self._busy:
             texts = [text, *(query.sql for query in queries)]
-            is_every = len(queries) == len(definitions())
             if is_every:
                 texts.extend(TABLES)
             self._functions.define(texts)
