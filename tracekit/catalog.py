@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -35,6 +35,12 @@ VOCABULARY = "vocabulary.toml"
 #: A word before a colon that can only be a type, known or not.
 _TYPE = re.compile(r"[A-Z]{5,}")
 _WORD = re.compile(r"\w+")
+_COMMENT = re.compile(r"--.*")
+#: The parameter of macros that restricts rows to some steps.
+_PHASE = "wanted_phase"
+_CALL = re.compile(r"\b(?P<name>[a-z_]+)\s*\(\s*(?P<given>[^()]*)")
+_RUN = re.compile(r"(\$run_id|wanted_run)\b")
+_RUN_AND_PHASE = re.compile(r"(\$run_id|wanted_run)\s*,\s*(\$phase|wanted_phase)\b")
 #: Beginnings of words in SQL that ask for what there is.
 _ASKS_WHAT_THERE_IS = ("duckdb_", "information_schema", "pg_", "pragma_", "show", "sqlite_")
 
@@ -93,6 +99,7 @@ class _Header(msgspec.Struct):
     needs: tuple[str, ...] = ()
     depends: tuple[str, ...] = ()
     empty_without: tuple[str, ...] = ()
+    is_kept: bool = False
     parameters: str = ""
     columns: str = ""
 
@@ -103,7 +110,9 @@ class Query:
 
     ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
     of ours it uses, beside ``ratio`` and the tables. A view with ``empty_without`` has no rows
-    where these tables have none: what stands upon it is then planned without it.
+    where these tables have none: what stands upon it is then planned without it. Rows of one that
+    ``is_kept`` are computed once for a run, and for a phase if it has one: several queries of a
+    summary use them, or they are few and planning them takes longer than computing them.
     """
 
     name: str
@@ -114,6 +123,7 @@ class Query:
     needs: tuple[str, ...]
     depends: tuple[str, ...]
     empty_without: tuple[str, ...]
+    is_kept: bool
     parameters: tuple[Parameter, ...]
     columns: tuple[Field, ...]
 
@@ -162,23 +172,42 @@ def definitions() -> tuple[Query, ...]:
     """The macros and views, each after those it depends on."""
     for query in catalog().values():
         _require_known(query)
-    return _in_order({query.name for query in catalog().values() if _is_definition(query.name)})
+    return _in_order({name: _below(name) for name in _files() if _is_definition(name)})
 
 
-def definitions_for(text: str) -> Sequence[Query]:
+def definitions_for(
+    text: str, is_empty: Callable[[Query], bool] = lambda _: False
+) -> Sequence[Query]:
     """Of the definitions those that `text` names, and those they depend on, in their order.
 
     Names are found as words, so there can be more than are needed, and never fewer. Of a `text`
-    that asks what there is, all of them.
+    that asks what there is, all of them. A view that `is_empty` needs nothing.
     """
     if asks_what_there_is(text):
         return definitions()
-    wanted = set[str]()
+    below = dict[str, set[str]]()
     waiting = {word for word in _words(text) if _is_definition(word)}
     while waiting:
-        wanted |= waiting
-        waiting = {below for name in waiting for below in _below(name)} - wanted
-    return _in_order(wanted)
+        below |= {name: set() if is_empty(_query_of(name)) else _below(name) for name in waiting}
+        waiting = set().union(*below.values()) - set(below)
+    return _in_order(below)
+
+
+@cache
+def is_of_one_phase(name: str) -> bool:
+    """Whether a report and all below it read a single run, in a single phase: those it is asked."""
+    query = _query_of(name)
+    texts = [query.sql, *(below.sql for below in definitions_for(query.sql))]
+    calls = [call for text in texts for call in _CALL.finditer(_COMMENT.sub("", text))]
+    return all(_passes_on(call["given"], known(call["name"])) for call in calls)
+
+
+def _passes_on(given: str, called: Query | None) -> bool:
+    """Whether a call of a macro gives it the run and the phase that its caller has, if any."""
+    names = [p.name for p in called.parameters] if called and called.kind == "macro" else []
+    if _PHASE in names:
+        return _RUN_AND_PHASE.match(given) is not None
+    return called is None or not called.is_kept or _RUN.match(given) is not None
 
 
 def asks_what_there_is(text: str) -> bool:
@@ -209,8 +238,8 @@ def _require_known(query: Query) -> None:
         )
 
 
-def _in_order(names: Collection[str]) -> tuple[Query, ...]:
-    order = TopologicalSorter({name: sorted(_below(name)) for name in sorted(names)})
+def _in_order(below: Mapping[str, set[str]]) -> tuple[Query, ...]:
+    order = TopologicalSorter({name: sorted(below[name]) for name in sorted(below)})
     try:
         return tuple(map(_query_of, order.static_order()))
     except CycleError as error:
@@ -287,6 +316,7 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         needs=_distinct("needs", header.needs),
         depends=_distinct("depends", header.depends),
         empty_without=_distinct("empty_without", header.empty_without),
+        is_kept=header.is_kept,
         parameters=_fields(Parameter, "parameters", parameters, own),
         columns=_fields(Field, "columns", columns, own),
     )
