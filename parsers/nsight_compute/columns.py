@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +42,7 @@ _MEANS = re.compile(r"\w+_(?:ratio|clock_hz|peak_per_cycle|peak_bytes_per_cycle)
 _PARTS = {"shared_memory_bytes": 2}
 
 
-@dataclass(slots=True)
+@dataclass
 class PageCells:
     """The metric cells of a batch: launch, metric, and what was written."""
 
@@ -55,7 +56,12 @@ class PageCells:
     least: Floats  # of those values; NaN if the cell is no mean
     most: Floats
 
-    @property
+    @cached_property
+    def is_ok(self) -> Flags:
+        """Whether each cell has a value."""
+        return np.equal(self.status, "ok").astype(np.bool_)
+
+    @cached_property
     def varies(self) -> Flags:
         """Whether the values behind the mean of each cell differ."""
         with np.errstate(invalid="ignore"):
@@ -151,17 +157,18 @@ class PageColumn:
     def _known(self, cells: PageCells, filler: Filler) -> _KnownCells:
         places = filler.places
         launches, numbers = cells.launch[places], cells.value[places] * filler.target.factor
-        status = cells.status[places]
-        if not filler.has_unit:
-            status = np.where(status == "ok", "other_unit", status)
+        is_usable = cells.is_ok[places] & filler.has_unit
         if not (_SUMS.fullmatch(self.name) or _MEANS.fullmatch(self.name)):
-            status = np.where((status == "ok") & cells.varies[places], "averaged", status)
-        is_known = (status == "ok") & np.isfinite(numbers)
-        for launch, reason in zip(launches[~is_known], status[~is_known], strict=True):
-            if np.isnan(self.value[launch]):
-                self.reasons.setdefault(int(launch), reason)
+            is_usable &= ~cells.varies[places]
+        is_known = is_usable & np.isfinite(numbers)
+        for at in np.flatnonzero(~is_known):
+            if np.isnan(self.value[launches[at]]):
+                reason = cells.status[places[at]]
+                if reason == "ok" and not is_usable[at]:
+                    reason = "averaged" if filler.has_unit else "other_unit"
+                self.reasons.setdefault(int(launches[at]), reason)
         known = _KnownCells(launches[is_known], numbers[is_known], places[is_known])
-        if len(np.unique(known.launch)) == len(known.launch):
+        if (np.diff(known.launch) > 0).all() or len(np.unique(known.launch)) == len(known.launch):
             return known
         return self._without_repeats(known, filler.target.rank)
 
@@ -242,7 +249,7 @@ def of_one_event(
         for filler in fillers:
             if (event := filler.target.event) and not filler.target.column.endswith("_per_cycle"):
                 ranks = best.setdefault(event, np.full(len(cells.times), _NO_RANK))
-                known = filler.places[cells.status[filler.places] == "ok"]
+                known = filler.places[cells.is_ok[filler.places]]
                 np.minimum.at(ranks, cells.launch[known], filler.target.rank)
 
     def kept(filler: Filler) -> Filler:
