@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,9 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Report
 from tracekit.parsers.nsight_compute.columns import (
+    NAN,
+    OK,
+    STATUSES,
     Filler,
     Flags,
     Floats,
@@ -27,6 +30,7 @@ from tracekit.parsers.nsight_compute.columns import (
 from tracekit.parsers.nsight_compute.launches import Launch, Launches
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
 from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
+from tracekit.reading.text.plain_numbers import PlainNumbers
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import (
     INT,
@@ -194,10 +198,11 @@ class Assembler:
     def add_rows(self, launches: Launches, keys: Sequence[int], cells: pa.Array) -> bool:
         """Add launches with the same metrics, whose cells come one metric after the other.
 
-        Return False if they must be read one by one: a metric appears twice, or machines are
-        mixed.
+        Return False if they must be read one by one: numbers are in another notation, a metric
+        appears twice, or machines are mixed.
         """
-        if len(set(keys)) < len(keys) or not self._is_one_machine(launches):
+        is_plain = self.notation == "point" and len(set(keys)) == len(keys)
+        if not is_plain or not self._is_one_machine(launches):
             return False
         self.launch_count += len(launches)
         self.report.event_count += len(launches)
@@ -287,8 +292,14 @@ class Assembler:
         """Return cells that come one metric after the other."""
         rows = np.tile(np.arange(len(launches)), len(keys))
         metric = np.repeat(np.array(keys, np.int64), len(launches))
+        powers = self._powers(metric)
+        plain = PlainNumbers.of(raw, powers)
+        numbers = plain.value
+        others = np.flatnonzero(~plain.is_plain)
+        numbers[others] = self._values(raw.take(pa.array(others)), powers[others])
         nothing = np.full(len(raw), np.nan)
-        return self._read(launches, rows, metric, raw, (nothing, nothing))
+        cells = self._read(launches, rows, metric, raw, numbers, (nothing, nothing))
+        return replace(cells, plain=plain)
 
     def _cells_of(self, launches: Launches, cut: int) -> PageCells:
         """Return the first cells, which are those of `launches`."""
@@ -296,7 +307,17 @@ class Assembler:
         rows = np.repeat(np.arange(len(launches)), np.diff([*starts, cut]))
         metric = np.array(self._keys[:cut], np.int64)
         raw = pa.array(self._cells[:cut], TEXT)
-        return self._read(launches, rows, metric, raw, self._extremes(cut, metric))
+        numbers = self._values(raw, self._powers(metric))
+        return self._read(launches, rows, metric, raw, numbers, self._extremes(cut, metric))
+
+    def _powers(self, metric: Ints) -> Ints:
+        """Return the power of ten of the unit of each cell."""
+        return np.array([m.power for m in self._metrics] or [0], np.int64)[metric]
+
+    def _values(self, raw: pa.Array, powers: Ints) -> Floats:
+        """Return cells as numbers; NaN if one is not."""
+        shifts = pa.array(powers) if powers.any() else None
+        return as_floats(values_of(raw, self.notation, shifts))
 
     def _read(
         self,
@@ -304,18 +325,16 @@ class Assembler:
         rows: Ints,
         metric: Ints,
         raw: pa.Array,
+        numbers: Floats,
         extremes: tuple[Floats, Floats],
     ) -> PageCells:
-        """Read cells: the launch, the metric and the text of each."""
-        powers = np.array([m.power for m in self._metrics] or [0])[metric]
-        shifts = pa.array(powers) if powers.any() else None
-        numbers = as_floats(values_of(raw, self.notation, shifts))
-        status = np.full(len(raw), "ok", object)
+        """Read the cells that are not plain numbers: the launch, metric and text of each."""
+        status = np.full(len(raw), OK, np.int8)
         others = np.flatnonzero(~np.isfinite(numbers))
         if len(others):
-            self._read_others(raw, others, powers, numbers, status)
+            self._read_others(raw, others, self._powers(metric[others]), numbers, status)
         counts = np.bincount(rows, minlength=len(launches))
-        failed = np.bincount(rows[status == "nan"], minlength=len(launches))
+        failed = np.bincount(rows[status == NAN], minlength=len(launches))
         is_failed = (failed == counts) & (counts > 0)
         return PageCells(rows, metric, raw, numbers, status, is_failed, launches.counts, *extremes)
 
@@ -326,7 +345,7 @@ class Assembler:
         if not spreads:
             return both
         places = np.array([at for at, _ in spreads], np.int64)
-        powers = pa.array(np.array([m.power for m in self._metrics])[metric[places]])
+        powers = pa.array(self._powers(metric[places]))
         for found, texts in zip(
             both,
             zip(*((spread.least, spread.most) for _, spread in spreads), strict=True),
@@ -339,19 +358,24 @@ class Assembler:
     def _read_others(
         self, raw: pa.Array, others: Ints, powers: Ints, numbers: Floats, status: Any
     ) -> None:
-        """Read the cells that are not plain numbers."""
-        texts = raw.take(pa.array(others)).to_pylist()
-        for place, text, power in zip(others, texts, powers[others], strict=True):
-            kind, number = _other(text, self.notation, int(power))
-            status[place], numbers[place] = kind, np.nan if number is None else number
-            if kind == "unreadable":
-                self.report.tell(
-                    "unreadable_number",
-                    "warning",
-                    "import",
-                    "a number is not in the notation of the file's other numbers",
-                    "its value is NULL; value_raw has the original text; see kernel_metric",
-                )
+        """Read the cells that are not plain numbers; equal ones are read once."""
+        texts = raw.take(pa.array(others)).dictionary_encode()
+        pairs = np.stack([np.asarray(texts.indices, np.int64), powers])
+        found, which = np.unique(pairs, axis=1, return_inverse=True)
+        names = texts.dictionary.to_pylist()
+        read = [_other(names[text], self.notation, int(power)) for text, power in found.T]
+        kinds = np.array([STATUSES.index(kind) for kind, _ in read], np.int8)[which]
+        values = [np.nan if number is None else number for _, number in read]
+        status[others], numbers[others] = kinds, np.array(values)[which]
+        if count := int(np.count_nonzero(kinds == STATUSES.index("unreadable"))):
+            self.report.tell(
+                "unreadable_number",
+                "warning",
+                "import",
+                "a number is not in the notation of the file's other numbers",
+                "its value is NULL; value_raw has the original text; see kernel_metric",
+                occurrence_count=count,
+            )
 
     def _tell_failed(self, launches: Launches, failed: Flags) -> None:
         """Report of launches that failed: every counter is nan."""
@@ -371,23 +395,24 @@ class Assembler:
         length = len(cells.raw)
         used, places = np.unique(cells.metric, return_inverse=True)
         metrics = [self._metrics[number] for number in used]
+        numbers = pa.array(places)
 
         def of_metric(values: list[str | None]) -> pa.Array:
-            return pa.array(values, TEXT).take(pa.array(places))
+            return pa.array(values, TEXT).take(numbers) if any(values) else pa.nulls(length, TEXT)
 
         columns = {
             "event_id": pa.array(launches.event_ids[cells.launch], INT),
             "metric_name": of_metric([m.name for m in metrics]),
             "value": finite(cells.value),
             "unit": of_metric([m.unit for m in metrics]),
-            "value_raw": cells.raw,
             "unit_raw": of_metric([m.unit_raw for m in metrics]),
             "section_name": of_metric([m.section for m in metrics]),
             "item_name": of_metric([m.item for m in metrics]),
-            "status_kind": pa.array(cells.status, TEXT),
+            "status_kind": pa.array(STATUSES, TEXT).take(pa.array(cells.status)),
             "label_name": of_metric([m.label for m in metrics]),
             "min_value": finite(cells.least),
             "max_value": finite(cells.most),
+            **_as_written(cells),
         }
         return batch(KERNEL_METRIC, columns, length)
 
@@ -545,7 +570,7 @@ def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
 def _of_device(column: str, cells: PageCells, place: int) -> str | int | None:
     """Return the value of a cell that describes a device."""
     if column == "name":
-        return cells.raw[place].as_py() if cells.status[place] == "text" else None
+        return cells.raw[place].as_py() if cells.status[place] == STATUSES.index("text") else None
     number = cells.value[place]
     return int(number) if 0 < number < _MOST_DEVICE_UNITS else None
 
@@ -576,6 +601,17 @@ def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None
     if number is not None and np.isfinite(number):
         return "ok", float(number)
     return ("unreadable" if _LIKE_A_NUMBER.fullmatch(plain) else "text"), None
+
+
+def _as_written(cells: PageCells) -> dict[str, pa.Array]:
+    """Return the texts of cells; of plain numbers, the format, from which the text follows."""
+    if cells.plain is None:
+        return {"value_raw": cells.raw}
+    is_plain = cells.plain.is_plain
+    return {
+        "value_raw": pc.if_else(pa.array(is_plain), pa.scalar(None, TEXT), cells.raw),
+        "raw_format": pa.array(cells.plain.format, INT, mask=~is_plain),
+    }
 
 
 def _kernels(launches: Launches, columns: Mapping[str, pa.Array]) -> pa.RecordBatch:

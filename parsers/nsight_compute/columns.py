@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from tracekit.parsers.nsight_compute.metrics import Target
 from tracekit.reading.text.numbers import Notation, finite, is_exact, whole
+from tracekit.reading.text.plain_numbers import PlainNumbers
 from tracekit.reading.words import words
 from tracekit.schema import INT
 
@@ -20,6 +21,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
+#: What a cell can be; see `kernel_metric.status_kind`.
+STATUSES = ("ok", "text", "not_available", "nan", "empty", "unreadable")
+OK, NAN = STATUSES.index("ok"), STATUSES.index("nan")
 _AGREES = 0.01  # two counters of the same events, from two passes, can differ slightly
 _INT_FROM = 2.0**63
 _NO_RANK = 99
@@ -50,16 +54,17 @@ class PageCells:
     metric: Ints
     raw: pa.Array
     value: Floats  # in base units; NaN if there is none
-    status: npt.NDArray[np.object_]
+    status: npt.NDArray[np.int8]  # the number of its name in STATUSES
     failed: Flags  # by launch: whether every counter of it is nan
     times: Ints  # by launch: how many launches are averaged
     least: Floats  # of those values; NaN if the cell is no mean
     most: Floats
+    plain: PlainNumbers | None = None  # if the cells were read at once
 
     @cached_property
     def is_ok(self) -> Flags:
         """Whether each cell has a value."""
-        return np.equal(self.status, "ok").astype(np.bool_)
+        return np.equal(self.status, OK).astype(np.bool_)
 
     @cached_property
     def varies(self) -> Flags:
@@ -163,8 +168,8 @@ class PageColumn:
         is_known = is_usable & np.isfinite(numbers)
         for at in np.flatnonzero(~is_known):
             if np.isnan(self.value[launches[at]]):
-                reason = cells.status[places[at]]
-                if reason == "ok" and not is_usable[at]:
+                reason = STATUSES[cells.status[places[at]]]
+                if reason == STATUSES[OK] and not is_usable[at]:
                     reason = "averaged" if filler.has_unit else "other_unit"
                 self.reasons.setdefault(int(launches[at]), reason)
         known = _KnownCells(launches[is_known], numbers[is_known], places[is_known])

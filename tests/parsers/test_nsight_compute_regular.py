@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import random
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import CORPUS, ROOT
-from tests.parsers.ncu_pages import Launch, Metric, raw
+from tests.parsers.ncu_pages import Launch, Metric, as_seen, raw
+from tracekit.engine import Database
 from tracekit.errors import FormatError
+from tracekit.intake import Options, ingest
 from tracekit.parser import Report
 from tracekit.parsers.nsight_compute import NsightComputeParser
 from tracekit.parsers.nsight_compute.csvpages import CsvPage
 from tracekit.reading.text import lines
 from tracekit.source import Source
+from tracekit.store import open_store
 
 #: So that a short file has several; each has some rows of a page made here.
 BLOCK_BYTES = 2048
@@ -80,7 +87,7 @@ def found(file: Path) -> tuple[Any, ...]:
     """Every row by table, in order, and all that the report says; or why it is refused."""
     report, rows = Report(), dict[str, list[str]]()
     try:
-        for table, batch in NsightComputeParser().parse(Source.at(file), report):
+        for table, batch in as_seen(NsightComputeParser().parse(Source.at(file), report)):
             rows.setdefault(table, []).extend(map(str, batch.to_pylist()))
     except FormatError as error:
         return (str(error),)
@@ -123,6 +130,22 @@ def test_every_kind_of_cell(tmp_path: Path, seed: int, monkeypatch: pytest.Monke
     assert sum(taken) >= len(taken) // 2 > 0
     assert any(read_both(tmp_path, content.replace(b"\n", b"\r\n"), monkeypatch))
     read_both(tmp_path, made(seed, is_mixed=True), monkeypatch)
+
+
+def test_sql_sees_each_cell_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK_BYTES)
+    content, file = made(1), tmp_path / "raw.csv"
+    file.write_bytes(content)
+    ingest(file, tmp_path / "S", Options(run_name="r"))
+    rows = Database(open_store(tmp_path / "S")).sql("FROM kernel_metric").rows()
+    _, *launches = csv.DictReader(io.StringIO(content.decode()))
+    names = [name for name in launches[0] if "__" in name]
+    expected = Counter((name, launch[name]) for launch in launches for name in names)
+    assert Counter((row["label_name"] or row["metric_name"], row["value_raw"]) for row in rows) == (
+        expected
+    )
+    stored = pq.read_table(tmp_path / "S/kernel_metric").column("value_raw")
+    assert 0 < stored.null_count < len(stored)
 
 
 @pytest.mark.parametrize("seed", range(4))
