@@ -421,7 +421,7 @@ class Assembler:
     def _columns(self, launches: Launches, cells: PageCells) -> dict[str, dict[str, Any]]:
         """Return values by table and column; ``status_json`` says why some are missing."""
         columns: dict[str, dict[str, Any]] = {"kernel": {}, "kernel_counter": {}}
-        reasons: list[dict[str, str]] = [{} for _ in range(len(launches))]
+        reasons: dict[int, dict[str, str]] = {}
         for (table, name), fillers in self._by_column(cells).items():
             if table == "device":
                 self._note_device(launches, cells, name, fillers)
@@ -431,12 +431,13 @@ class Assembler:
             kind = (KERNEL if table == "kernel" else KERNEL_COUNTER).schema.field(name).type
             columns[table][name] = column.integers(self.notation) if kind == INT else column.reals()
             for launch, reason in column.reasons.items():
-                reasons[launch][name] = reason
+                reasons.setdefault(launch, {})[name] = reason
             self._tell_column(column)
             self._count(column, table, cells.failed)
-        columns["kernel_counter"]["status_json"] = pa.array(
-            [json.dumps(why, sort_keys=True) if why else None for why in reasons], TEXT
-        )
+        if reasons:
+            texts = {at: json.dumps(why, sort_keys=True) for at, why in reasons.items()}
+            found = pa.array(map(texts.get, range(len(launches))), TEXT)
+            columns["kernel_counter"]["status_json"] = found
         return columns
 
     def _by_column(self, cells: PageCells) -> dict[tuple[str, str], list[Filler]]:
