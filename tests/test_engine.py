@@ -1256,6 +1256,7 @@ def test_every_table_is_there_in_an_empty_store(tmp_path: Path) -> None:
     database = Database(create_store(tmp_path / "S"))
     for name, table in TABLES.items():
         result = database.sql(f"SELECT * FROM {name}")
-        assert result.table.column_names == ["run_id", "source_id", *table.schema.names]
-        assert result.table.schema.types == [pa.string(), pa.string(), *table.schema.types]
+        names, types = zip(*((column.name, column.type) for column in table.columns), strict=True)
+        assert result.table.column_names == ["run_id", "source_id", *names]
+        assert result.table.schema.types == [pa.string(), pa.string(), *types]
         assert not database.has_rows(name)

@@ -15,7 +15,8 @@ import pyarrow as pa
 from tracekit.catalog import Query, asks_what_there_is, definitions, definitions_for
 from tracekit.engine.functions import Functions
 from tracekit.engine.references import REFERENCES
-from tracekit.schema import STORED_TABLE, TABLES, Table
+from tracekit.engine.written import written
+from tracekit.schema import KERNEL_METRIC, STORED_TABLE, TABLES, Column, Table
 from tracekit.store import FILE_PATTERN, Snapshot
 
 _SQL_TYPES = {
@@ -26,6 +27,12 @@ _SQL_TYPES = {
 }
 # What DuckDB raises, also for an error whose message has invalid text.
 FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
+#: Columns that are not stored where others say the same, by table and by a column of its files.
+_FOLLOWING = {
+    (KERNEL_METRIC.name, "raw_format"): {
+        "value_raw": f"coalesce(value_raw, {written('value', 'raw_format')})"
+    }
+}
 _GLOB = re.compile(r"([*?\[])")
 # Up to this size, computing the rows of a view is faster than planning it at each mention.
 _MOST_KEPT_BYTES = 2 << 20
@@ -192,7 +199,7 @@ class QueryScope:
         if not files:
             return _view_of(table, (), "(SELECT '' AS filename) WHERE false")
         read = _read(files, is_mixed=self.is_mixed)
-        present = [column.name for column in table.columns]
+        present = table.schema.names
         if self.is_mixed:
             present = cursor.sql(f"FROM {read}").columns
         return _view_of(table, present, read)
@@ -252,15 +259,23 @@ def _make(
 
 def _view_of(table: Table, present: Collection[str], rows: str) -> str:
     """Return a view with every column of `table`: those in `present`, and the others as NULL."""
-    columns = [
-        f'"{c.name}"' if c.name in present else f'CAST(NULL AS {_SQL_TYPES[c.type]}) AS "{c.name}"'
-        for c in table.columns
-    ]
+    following = {
+        name: text
+        for (owner, stored), texts in _FOLLOWING.items()
+        if owner == table.name and stored in present
+        for name, text in texts.items()
+    }
+    columns = [f'{following.get(c.name, _sql_of(c, present))} AS "{c.name}"' for c in table.columns]
     keys = (f"{_key(1)} AS run_id", f"{_key(2)} AS source_id")
     # Files are opened now, so a missing column is found before the query runs.
     binding = "" if present else "WITH (DEFER_BINDING) "
     select = f"SELECT {', '.join((*keys, *columns))} FROM {rows}"  # noqa: S608 - all of it quoted
     return f"CREATE OR REPLACE VIEW {table.name} {binding}AS {select}"
+
+
+def _sql_of(column: Column, present: Collection[str]) -> str:
+    is_present = column.name in present
+    return f'"{column.name}"' if is_present else f"CAST(NULL AS {_SQL_TYPES[column.type]})"
 
 
 def _key(group: int) -> str:
