@@ -1126,6 +1126,19 @@ def test_each_phase_has_its_own_rows(tmp_path: Path, traces: Path) -> None:
             session._answers.clear()
 
 
+@pytest.mark.parametrize(("most", "is_kept"), [(4_000_000, True), (10, False)])
+def test_rows_of_much_work_are_not_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch, most: int, is_kept: bool
+) -> None:
+    given = {"run_id": "gpu", "phase": "all"}
+    expected = Database(store).query("gaps", given).rows()
+    monkeypatch.setattr("tracekit.engine.scope._MOST_KEPT_WORK", most)
+    database = Database(store)
+    assert database.query("gaps", given).rows() == expected
+    tables = database._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    assert (("device_gap_rows",) in tables) == is_kept
+
+
 def fresh(database: Database) -> Database:
     return Database(database.store)
 

@@ -36,6 +36,8 @@ _FOLLOWING = {
 _GLOB = re.compile(r"([*?\[])")
 # Up to this size, computing the rows of a view is faster than planning it at each mention.
 _MOST_KEPT_BYTES = 2 << 20
+# Above this many kernels and copies, rows are computed at each mention: kept ones take memory.
+_MOST_KEPT_WORK = 4_000_000
 
 
 class QueryScope:
@@ -158,12 +160,17 @@ class QueryScope:
 
     def _keep_rows(self, cursor: duckdb.DuckDBPyConnection, macro: Query) -> None:
         """Compute the rows of a macro for the run and the phase that it is asked about here."""
-        if self._asked is None:
+        if self._asked is None or self._work_count(cursor) > _MOST_KEPT_WORK:
             return
         table = f"{macro.name}_rows"
         given = ", ".join(map(quoted, self._asked[: len(macro.parameters)]))
         if _is_made(cursor, table, f"FROM {macro.name}({given})"):
             cursor.execute(definition(replace(macro, sql=f"FROM {table}")))
+
+    def _work_count(self, cursor: duckdb.DuckDBPyConnection) -> int:
+        """How much work devices did, which the rows of macros grow with."""
+        tables = [name for name in ("kernel", "transfer") if name in self._defined]
+        return sum(cursor.sql(f"FROM {name}").count("*").fetchall()[0][0] for name in tables)
 
     def _is_empty(self, view: Query) -> bool:
         """Return whether a view has no rows because none of its tables has any."""
