@@ -263,6 +263,7 @@ def _tables() -> str:
 def _table(table: Table) -> str:
     keys = [(key, "VARCHAR", "", "from the folder's name") for key in PARTITION_KEYS]
     own = [(c.name, _TYPES[str(c.type)], unit_of(c.name), c.doc) for c in table.columns]
+    own += [(c.name, _TYPES[str(c.type)], "", f"in files only: {c.doc}") for c in table.stored]
     rows = [(f"`{name}`", type_, unit, doc) for name, type_, unit, doc in (*keys, *own)]
     account = " An event table: every event of a file has its row in one of these."
     text = f"### `{table.name}`\n\n{table.doc}{account if table.is_event else ''}\n\n"

@@ -24,9 +24,10 @@ from tracekit.catalog import (
     Query,
     catalog,
     definitions,
+    is_of_one_phase,
     query_named,
 )
-from tracekit.engine import Database
+from tracekit.engine import _ALL, Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
 from tracekit.joins import join
@@ -97,7 +98,7 @@ def columns_of(database: Database, query: Query) -> list[tuple[str, str]]:
     """The names and DuckDB types that the SQL really gives."""
     nulls = {parameter.name: parameter.default for parameter in query.parameters}
     with database._connection.cursor() as cursor:
-        database._scope(None).define(cursor, query.sql)
+        database._scope(_ALL).define(cursor, query.sql)
         relation = cursor.sql(query.sql, params=nulls or None)
         return list(zip(relation.columns, map(str, relation.types), strict=True))
 
@@ -271,6 +272,13 @@ def test_definitions_come_after_what_they_depend_on() -> None:
         assert set(query.depends) <= set(names[:place])
 
 
+def test_rows_are_kept_only_where_every_part_asks_the_same_run_and_phase() -> None:
+    shared = ("gpu_utilization", "overlap", "gaps", "launch_bounds", "memory_by_kind", "steps")
+    assert [name for name in shared if not is_of_one_phase(name)] == []
+    assert not is_of_one_phase("ranks")  # matches the collectives of all steps
+    assert not is_of_one_phase("comparison")  # of two runs
+
+
 def test_names_lead_to_queries() -> None:
     assert query_named("kernel_time").kind == "report"
     assert query_named("event_account", "check").kind == "check"
@@ -362,12 +370,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / kind).mkdir()
     (tmp_path / VOCABULARY).write_text(SHARED, "utf-8")
     monkeypatch.setattr(catalogue, "files", lambda _: tmp_path)
-    caches = (catalog, definitions, catalogue._vocabulary)
-    for cached in caches:
-        cached.cache_clear()
+    catalogue.forget()
     yield tmp_path
-    for cached in caches:
-        cached.cache_clear()
+    catalogue.forget()
 
 
 def put(folder: Path, text: str, name: str = "mine", kind: Kind = "report") -> None:
@@ -412,7 +417,7 @@ def test_a_listed_name_means_what_the_vocabulary_says_unless_the_header_does(fol
         Field("total_ns", "DOUBLE", "mean time"),
         Field("name", "VARCHAR", "a name: its own"),
     )
-    catalog.cache_clear()
+    catalogue.forget()
     put(folder, header + "SELECT 1")
     with pytest.raises(QueryError, match="a parameter and a column share the entry run_id"):
         catalog()

@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import CORPUS, PASSING, ROOT
 from tests.ingested import Ingested
+from tracekit.engine.written import written
 from tracekit.errors import TracekitError
 from tracekit.schema import TABLES
 
@@ -107,8 +108,10 @@ def of_table(table: str, stores: list[Path]) -> list[tuple[str, int, int]]:
     if not files:
         return []
     names = ("run_id", "source_id", *(column.name for column in TABLES[table].columns))
-    kept = [name for name in names if name not in PASSING]
-    values = ", ".join(f'coalesce(CAST("{name}" AS VARCHAR), chr(30))' for name in kept)
+    shown = {name: f'"{name}"' for name in names if name not in PASSING}
+    if table == "kernel_metric":
+        shown["value_raw"] = f"coalesce(value_raw, {written('value', 'raw_format')})"
+    values = ", ".join(f"coalesce(CAST({text} AS VARCHAR), chr(30))" for text in shown.values())
     found = (
         duckdb.connect()
         .execute(

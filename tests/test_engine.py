@@ -1085,7 +1085,7 @@ def test_a_small_run_answers_as_a_large_one_does(
     monkeypatch.setattr("tracekit.engine.scope._MOST_KEPT_BYTES", 0)
     database.refresh()
     large, tables = answers(database, "trace.json.gz", names)
-    assert not tables & {*VIEWS}
+    assert tables & {*VIEWS} <= {name for name in VIEWS if catalog()[name].is_kept}
     assert len(small) > len(names) / 2
     for name in names:
         assert small.get(name) == large.get(name), name
@@ -1106,13 +1106,60 @@ def answers(
 def test_a_typo_costs_later_reports_nothing(store: Store) -> None:
     """All views are defined to suggest a name; a report still gets those it needs as tables."""
     database = Database(store)
-    tables = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'kernel_launch'"
+    tables = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'device_work'"
     with pytest.raises(QueryError, match='Did you mean "kernel_work"'):
         database.sql("SELECT * FROM kernel_wrk")
     assert database._connection.execute(tables).fetchall() == [(0,)]
-    expected = rounded(Database(store).query("steps", {"run_id": "gpu"}))
-    assert rounded(database.query("steps", {"run_id": "gpu"})) == expected
+    expected = rounded(Database(store).query("gaps", {"run_id": "gpu"}))
+    assert rounded(database.query("gaps", {"run_id": "gpu"})) == expected
     assert database._connection.execute(tables).fetchall() == [(1,)]
+
+
+def test_each_phase_has_its_own_rows(tmp_path: Path, traces: Path) -> None:
+    """Rows that several reports use are computed once for a run and a phase, not for a session."""
+    ingest(traces.parent / "h100" / "lstm" / "trace.json.gz", tmp_path / "S", Options(run_name="r"))
+    session = Database(open_store(tmp_path / "S"))
+    for name in ("overlap", "gaps", "launch_bounds", "gpu_utilization", "ranks"):
+        for phase in ("all", "1..1", "all", "0..1", "stable", "1..1"):
+            given = {"run_id": "r", "phase": phase}
+            assert answered(session, name, given) == answered(fresh(session), name, given)
+            session._answers.clear()
+
+
+@pytest.mark.parametrize(("most", "is_kept"), [(4_000_000, True), (10, False)])
+def test_rows_of_much_work_are_not_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch, most: int, is_kept: bool
+) -> None:
+    given = {"run_id": "gpu", "phase": "all"}
+    expected = Database(store).query("gaps", given).rows()
+    monkeypatch.setattr("tracekit.engine.scope._MOST_KEPT_WORK", most)
+    database = Database(store)
+    assert database.query("gaps", given).rows() == expected
+    tables = database._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    assert (("device_gap_rows",) in tables) == is_kept
+
+
+def fresh(database: Database) -> Database:
+    return Database(database.store)
+
+
+def answered(database: Database, name: str, given: dict[str, str]) -> list[dict[str, Any]] | str:
+    """The rows of a report, or why there are none."""
+    try:
+        return rounded(database.query(name, given))
+    except QueryError as error:
+        return str(error)
+
+
+def test_a_run_without_counters_defines_no_views_of_counters(store: Store) -> None:
+    database = Database(store)
+    database.query("gpu_utilization", {"run_id": "gpu"})
+    known = database._connection.execute(
+        "SELECT view_name FROM duckdb_views() UNION SELECT table_name FROM duckdb_tables()"
+    )
+    names = {name for (name,) in known.fetchall()}
+    assert "device_rank" in names
+    assert not names & {"counted_launch", "launch_time", "kernel_launch"}
 
 
 def test_a_session_of_many_runs_keeps_the_tables_of_few(
@@ -1222,6 +1269,7 @@ def test_every_table_is_there_in_an_empty_store(tmp_path: Path) -> None:
     database = Database(create_store(tmp_path / "S"))
     for name, table in TABLES.items():
         result = database.sql(f"SELECT * FROM {name}")
-        assert result.table.column_names == ["run_id", "source_id", *table.schema.names]
-        assert result.table.schema.types == [pa.string(), pa.string(), *table.schema.types]
+        names, types = zip(*((column.name, column.type) for column in table.columns), strict=True)
+        assert result.table.column_names == ["run_id", "source_id", *names]
+        assert result.table.schema.types == [pa.string(), pa.string(), *types]
         assert not database.has_rows(name)

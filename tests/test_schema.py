@@ -147,8 +147,9 @@ def test_a_column_is_described_in_one_line() -> None:
 
 def test_a_table_has_no_column_twice() -> None:
     def is_right(table: Table) -> bool:
-        names = [column.name for column in table.columns]
-        types = [column.type for column in table.columns]
+        columns = (*table.columns, *table.stored)
+        names = [column.name for column in columns]
+        types = [column.type for column in columns]
         return (
             len(set(names)) == len(names)
             and table.schema.names == names

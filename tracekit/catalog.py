@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -35,6 +35,12 @@ VOCABULARY = "vocabulary.toml"
 #: A word before a colon that can only be a type, known or not.
 _TYPE = re.compile(r"[A-Z]{5,}")
 _WORD = re.compile(r"\w+")
+_COMMENT = re.compile(r"--.*")
+#: The parameter of macros that restricts rows to some steps.
+_PHASE = "wanted_phase"
+_CALL = re.compile(r"\b(?P<name>[a-z_]+)\s*\(\s*(?P<given>[^()]*)")
+_RUN = re.compile(r"(\$run_id|wanted_run)\b")
+_RUN_AND_PHASE = re.compile(r"(\$run_id|wanted_run)\s*,\s*(\$phase|wanted_phase)\b")
 #: Beginnings of words in SQL that ask for what there is.
 _ASKS_WHAT_THERE_IS = ("duckdb_", "information_schema", "pg_", "pragma_", "show", "sqlite_")
 
@@ -93,6 +99,7 @@ class _Header(msgspec.Struct):
     needs: tuple[str, ...] = ()
     depends: tuple[str, ...] = ()
     empty_without: tuple[str, ...] = ()
+    is_kept: bool = False
     parameters: str = ""
     columns: str = ""
 
@@ -103,7 +110,9 @@ class Query:
 
     ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
     of ours it uses, beside ``ratio`` and the tables. A view with ``empty_without`` has no rows
-    where these tables have none: what stands upon it is then planned without it.
+    where these tables have none: what stands upon it is then planned without it. Rows of one that
+    ``is_kept`` are computed once for a run, and for a phase if it has one: several queries of a
+    summary use them, or they are few and planning them takes longer than computing them.
     """
 
     name: str
@@ -114,6 +123,7 @@ class Query:
     needs: tuple[str, ...]
     depends: tuple[str, ...]
     empty_without: tuple[str, ...]
+    is_kept: bool
     parameters: tuple[Parameter, ...]
     columns: tuple[Field, ...]
 
@@ -121,63 +131,129 @@ class Query:
 @cache
 def catalog() -> dict[str, Query]:
     """Every query by name; raises QueryError for a file whose header is wrong."""
-    found: dict[str, Query] = {}
+    return {name: _query_of(name) for name in _files()}
+
+
+@cache
+def _files() -> dict[str, tuple[Kind, Traversable]]:
+    """The file of every query, and its kind, by name."""
+    found: dict[str, tuple[Kind, Traversable]] = {}
     for kind in KINDS:
         folder = files("tracekit.queries") / kind
         for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
             if file.name.endswith(".sql"):
-                query = _read(file, kind)
-                if query.name in found:
-                    raise QueryError(f"two queries are called {query.name!r}")
-                found[query.name] = query
+                name = file.name.removesuffix(".sql")
+                if name in found:
+                    raise QueryError(f"two queries are called {name!r}")
+                found[name] = kind, file
     return found
+
+
+@cache
+def _query_of(name: str) -> Query:
+    """The query called `name`: reading all headers takes longer than most reports."""
+    kind, file = _files()[name]
+    return _read(file, kind)
+
+
+def forget() -> None:
+    """Read the files again when next asked."""
+    for kept in (catalog, definitions, _files, _query_of, _vocabulary):
+        kept.cache_clear()
+
+
+def known(name: str) -> Query | None:
+    """The query called `name`, of any kind; None if there is none."""
+    return _query_of(name) if name in _files() else None
 
 
 @cache
 def definitions() -> tuple[Query, ...]:
     """The macros and views, each after those it depends on."""
-    known = {query.name: query for query in catalog().values() if query.kind in ("macro", "view")}
     for query in catalog().values():
-        if unknown := set(query.depends) - set(known):
-            raise QueryError(
-                f"{query.kind}/{query.name}.sql: depends on {', '.join(sorted(unknown))}, which is "
-                "no view and no macro of ours"
-            )
-    first = {"ratio"} & set(known)  # every query may use it unsaid
-    order = TopologicalSorter(
-        {name: set(query.depends) | first - {name} for name, query in known.items()}
-    )
-    try:
-        return tuple(known[name] for name in order.static_order())
-    except CycleError as error:
-        raise QueryError(f"queries depend on each other: {' < '.join(error.args[1])}") from error
+        _require_known(query)
+    return _in_order({name: _below(name) for name in _files() if _is_definition(name)})
 
 
-def definitions_for(text: str) -> Sequence[Query]:
+def definitions_for(
+    text: str, is_empty: Callable[[Query], bool] = lambda _: False
+) -> Sequence[Query]:
     """Of the definitions those that `text` names, and those they depend on, in their order.
 
     Names are found as words, so there can be more than are needed, and never fewer. Of a `text`
-    that asks what there is, all of them.
+    that asks what there is, all of them. A view that `is_empty` needs nothing.
     """
-    every = definitions()
-    words = set(_WORD.findall(text.lower()))
-    if any(word.startswith(_ASKS_WHAT_THERE_IS) for word in words):
-        return every
-    wanted: set[str] = set()
-    for query in reversed(every):  # what depends on others stands after them
-        if query.name in words or query.name in wanted:
-            wanted |= {query.name, *query.depends, "ratio"}
-    return [query for query in every if query.name in wanted]
+    if asks_what_there_is(text):
+        return definitions()
+    below = dict[str, set[str]]()
+    waiting = {word for word in _words(text) if _is_definition(word)}
+    while waiting:
+        below |= {name: set() if is_empty(_query_of(name)) else _below(name) for name in waiting}
+        waiting = set().union(*below.values()) - set(below)
+    return _in_order(below)
+
+
+@cache
+def is_of_one_phase(name: str) -> bool:
+    """Whether a report and all below it read a single run, in a single phase: those it is asked."""
+    query = _query_of(name)
+    texts = [query.sql, *(below.sql for below in definitions_for(query.sql))]
+    calls = [call for text in texts for call in _CALL.finditer(_COMMENT.sub("", text))]
+    return all(_passes_on(call["given"], known(call["name"])) for call in calls)
+
+
+def _passes_on(given: str, called: Query | None) -> bool:
+    """Whether a call of a macro gives it the run and the phase that its caller has, if any."""
+    names = [p.name for p in called.parameters] if called and called.kind == "macro" else []
+    if _PHASE in names:
+        return _RUN_AND_PHASE.match(given) is not None
+    return called is None or not called.is_kept or _RUN.match(given) is not None
+
+
+def asks_what_there_is(text: str) -> bool:
+    """Whether `text` asks for the names of tables, views or macros."""
+    return any(word.startswith(_ASKS_WHAT_THERE_IS) for word in _words(text))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _is_definition(name: str) -> bool:
+    return name in _files() and _files()[name][0] in ("macro", "view")
+
+
+def _below(name: str) -> set[str]:
+    """The definitions that one stands upon; every query may use ``ratio`` unsaid."""
+    query = _query_of(name)
+    _require_known(query)
+    return {*query.depends, *filter(_is_definition, ["ratio"])} - {name}
+
+
+def _require_known(query: Query) -> None:
+    if unknown := [name for name in query.depends if not _is_definition(name)]:
+        raise QueryError(
+            f"{query.kind}/{query.name}.sql: depends on {', '.join(sorted(unknown))}, which is "
+            "no view and no macro of ours"
+        )
+
+
+def _in_order(below: Mapping[str, set[str]]) -> tuple[Query, ...]:
+    order = TopologicalSorter({name: sorted(below[name]) for name in sorted(below)})
+    try:
+        return tuple(map(_query_of, order.static_order()))
+    except CycleError as error:
+        raise QueryError(f"queries depend on each other: {' < '.join(error.args[1])}") from error
 
 
 def query_named(name: str, kind: Kind = "report") -> Query:
     """The query called `name`; QueryError tells the known names, UsageError the new one."""
     if kind == "report" and name in RENAMED:
         raise UsageError(f"{name} is now called {RENAMED[name]}")
-    query = catalog().get(name)
+    query = known(name)
     if query is None or query.kind != kind:
-        known = ", ".join(q.name for q in catalog().values() if q.kind == kind)
-        raise QueryError(f"there is no {kind} called {name!r}; known: {known}")
+        names = ", ".join(name for name, (of_kind, _) in _files().items() if of_kind == kind)
+        raise QueryError(f"there is no {kind} called {name!r}; known: {names}")
     return query
 
 
@@ -240,6 +316,7 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         needs=_distinct("needs", header.needs),
         depends=_distinct("depends", header.depends),
         empty_without=_distinct("empty_without", header.empty_without),
+        is_kept=header.is_kept,
         parameters=_fields(Parameter, "parameters", parameters, own),
         columns=_fields(Field, "columns", columns, own),
     )

@@ -34,17 +34,21 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table: name, meaning, columns in order; ``is_event`` if its rows are events."""
+    """One table: name, meaning, columns in order; ``is_event`` if its rows are events.
+
+    ``stored`` are columns of its files from which SQL gets others; it does not see them.
+    """
 
     name: str
     doc: str
     columns: tuple[Column, ...]
     is_event: bool = False
+    stored: tuple[Column, ...] = ()
     schema: pa.Schema = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Derive the Arrow schema of the table's files."""
-        fields = [pa.field(column.name, column.type) for column in self.columns]
+        fields = [pa.field(column.name, column.type) for column in (*self.columns, *self.stored)]
         object.__setattr__(self, "schema", pa.schema(fields))
 
 
@@ -132,6 +136,9 @@ KERNEL = Table(
     is_event=True,
 )
 
+#: In `kernel_metric.raw_format`, so that it is positive: powers of ten of units can be negative.
+RAW_POWER_BIAS = 100
+
 KERNEL_METRIC = Table(
     "kernel_metric",
     "One counter of one `kernel` row, as the tool gave it and in base units.",
@@ -164,6 +171,15 @@ KERNEL_METRIC = Table(
             "item_name",
             TEXT,
             "part of the section, such as a chart's line; NULL if the page names none",
+        ),
+    ),
+    stored=(
+        Column(
+            "raw_format",
+            INT,
+            "how the tool wrote the value, if `value_raw` is NULL in the file because it follows "
+            "from that: ((power of ten of the unit + 100) * 10 + number of decimals) * 2, and 1 "
+            "more if thousands are separated",
         ),
     ),
 )
@@ -1209,8 +1225,8 @@ EVENT_TABLES = tuple(name for name, table in TABLES.items() if table.is_event)
 def batch(table: Table, columns: dict[str, pa.Array], length: int) -> pa.RecordBatch:
     """Return a record batch of `table` from some of its columns; the others are NULL."""
     arrays = [
-        columns[column.name] if column.name in columns else _nulls(length, column.type)
-        for column in table.columns
+        columns[field.name] if field.name in columns else _nulls(length, field.type)
+        for field in table.schema
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
 

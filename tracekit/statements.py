@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from tracekit.catalog import catalog
+from tracekit.catalog import known
 from tracekit.errors import QueryError
 from tracekit.schema import REFERENCE_TABLES, TABLES
 
@@ -89,7 +89,7 @@ def _require_table(schema: str, name: str, database: str) -> None:
     if full == name and not _NOT_IN_NAMES.search(name):
         return
     own = full.lower().removeprefix("memory.").removeprefix("main.")
-    if own in TABLES or own in REFERENCE_TABLES or own in catalog() or own in _ENGINE_TABLES:
+    if own in TABLES or own in REFERENCE_TABLES or known(own) or own in _ENGINE_TABLES:
         return
     raise QueryError(
         f"{full!r} in FROM is not a table: SQL cannot read files by path; ingest the file, or "
@@ -99,7 +99,7 @@ def _require_table(schema: str, name: str, database: str) -> None:
 
 def _is_ours(name: str) -> bool:
     """Return whether `name` is a table macro of ours."""
-    query = catalog().get(name)
+    query = known(name)
     return query is not None and query.kind == "macro" and bool(query.columns)
 
 

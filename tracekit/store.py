@@ -77,6 +77,24 @@ _GROWING = frozenset(
         "flow_id",
     )
 )
+# Columns whose values hardly repeat: a dictionary only adds to them.
+_VARYING = frozenset(
+    (
+        "kernel_metric.value",
+        "launch_key",
+        "elapsed_cycles",
+        "sm_clock_hz",
+        "dram_clock_hz",
+        "dram_bytes",
+        "dram_read_bytes",
+        "dram_write_bytes",
+        "l2_t_bytes",
+        "l1_t_bytes",
+        "fadd_inst",
+        "fmul_inst",
+        "ffma_inst",
+    )
+)
 #: Run, source and ingest in the path of a table's file.
 FILE_PATTERN = r"run_id=([^/\\]+)[/\\]source_id=([^/\\]+)[/\\]([0-9a-f]+)-[^/\\]+\.parquet$"
 _FILE = re.compile(FILE_PATTERN)
@@ -242,7 +260,7 @@ class TableWriter:
                 name = f"{self._prefix}-{number}" if number else self._prefix
                 path = self._folder / table / f"{name}.parquet"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._writers[table] = _parquet_writer(path, TABLES[table].schema)
+                self._writers[table] = _parquet_writer(path, TABLES[table])
             self._writers[table].write_table(rows, rows.num_rows)
             if place + rows.num_rows >= _FILE_ROWS:
                 self._writers.pop(table).close()
@@ -265,17 +283,19 @@ class TableWriter:
             raise
 
 
-def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+def _parquet_writer(path: Path, table: Table) -> pq.ParquetWriter:
     """Return a writer with dictionaries for repeated values and deltas for growing ones."""
     import pyarrow.parquet as pq
 
+    schema = table.schema
     growing = [name for name in schema.names if name in _GROWING]
+    varying = [n for n in schema.names if not _VARYING.isdisjoint((n, f"{table.name}.{n}"))]
     return pq.ParquetWriter(
         path,
         schema,
         compression="zstd",
         compression_level=_COMPRESSION_LEVEL,
-        use_dictionary=[name for name in schema.names if name not in growing],
+        use_dictionary=[name for name in schema.names if name not in (*growing, *varying)],
         column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED"),
         dictionary_pagesize_limit=4 << 20,
         write_page_index=False,

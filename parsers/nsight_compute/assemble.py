@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +16,9 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Report
 from tracekit.parsers.nsight_compute.columns import (
+    NAN,
+    OK,
+    STATUSES,
     Filler,
     Flags,
     Floats,
@@ -25,8 +27,10 @@ from tracekit.parsers.nsight_compute.columns import (
     PageColumn,
     of_one_event,
 )
+from tracekit.parsers.nsight_compute.launches import Launch, Launches
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
 from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
+from tracekit.reading.text.plain_numbers import PlainNumbers
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import (
     INT,
@@ -47,32 +51,6 @@ _MOST_IN_A_LAUNCH = 1 << 19
 _MOST_DEVICE_UNITS = 1 << 20
 #: Reasons that have a separate issue.
 _TOLD = frozenset(("contradictory", "other_unit", "impossible", "unreadable"))
-
-
-@dataclass(slots=True)
-class Launch:
-    """One result of a report: a kernel launch, or a range or graph of several."""
-
-    event_id: int
-    name: str | None
-    launch_index: int | None = None
-    launch_count: int = 1  # for a summary: launches averaged in the values
-    process_id: int | None = None
-    context_id: int | None = None
-    stream_id: int | None = None
-    device_id: int | None = None
-    grid: tuple[int, ...] | None = None
-    block: tuple[int, ...] | None = None
-    compute_capability: str | None = None
-    args_json: str | None = None
-
-    @property
-    def key(self) -> int | None:
-        """A key that is the same for this launch in every export of its report."""
-        if self.process_id is None or self.launch_index is None or self.name is None:
-            return None
-        text = f"{self.process_id}\0{self.launch_index}\0{self.name}".encode()
-        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) >> 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +149,7 @@ class Assembler:
     _keys: list[int] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)
     _spreads: list[tuple[int, Spread]] = field(default_factory=list)  # of cells that are means
+    _rows: list[tuple[Launches, Sequence[int], pa.Array]] = field(default_factory=list)
     _is_continued: bool = False
     _failed: int = 0
     _known_in: Counter[str] = field(default_factory=Counter)  # launches, by column
@@ -216,13 +195,49 @@ class Assembler:
         if device_id in self.devices:
             self.devices[device_id].setdefault("name", name)
 
+    def add_rows(self, launches: Launches, keys: Sequence[int], cells: pa.Array) -> bool:
+        """Add launches with the same metrics, whose cells come one metric after the other.
+
+        Return False if they must be read one by one: numbers are in another notation, a metric
+        appears twice, or machines are mixed.
+        """
+        is_plain = self.notation == "point" and len(set(keys)) == len(keys)
+        if not is_plain or not self._is_one_machine(launches):
+            return False
+        self.launch_count += len(launches)
+        self.report.event_count += len(launches)
+        self._rows.append((launches, keys, cells))
+        return True
+
+    def _is_one_machine(self, launches: Launches) -> bool:
+        """Note the compute capability of each device; return False if one has several."""
+        pairs = pa.table([launches.columns["device_id"], launches.capabilities], ["id", "is"])
+        found: dict[int | None, str] = {}
+        for row in pairs.group_by(["id", "is"], use_threads=False).aggregate([]).to_pylist():
+            device = self.devices.get(row["id"], {})
+            known = found.get(row["id"], device.get("compute_capability", row["is"]))
+            if row["is"] not in (None, known):
+                return False
+            found |= {row["id"]: known} if row["is"] else {}
+        for device_id in pc.unique(launches.columns["device_id"]).to_pylist():
+            device = self.devices.setdefault(device_id, {})
+            if device_id in found:
+                device["compute_capability"] = found[device_id]
+        return True
+
     # -- batches ------------------------------------------------------------------------------
 
     def full_batches(self) -> Iterator[Batch]:
         """Yield the rows of all launches but the last, which may continue, if there are enough."""
+        if self._rows:
+            yield from self._batches(len(self._launches))  # which come before them
+            for launches, keys, cells in self._rows:
+                yield from self._rows_of(launches, self._cells_by_metric(launches, keys, cells))
+            self._rows.clear()
         if len(self._cells) > _MOST_CELLS or len(self._launches) > _MOST_LAUNCHES:
             yield from self._batches(len(self._launches) - 1)
-        if len(self._cells) > _MOST_IN_A_LAUNCH or len(self._metrics) > _MOST_KEYS:
+        is_much = len(self._cells) > _MOST_IN_A_LAUNCH or len(self._metrics) > _MOST_KEYS
+        if self._launches and is_much:
             last = self._launches[-1]  # no report has this many of one launch
             yield from self._batches(len(self._launches))
             self._launches, self._of_launch, self._is_continued = [last], [(0, 0)], True
@@ -239,22 +254,26 @@ class Assembler:
         is_all = count == len(self._launches)
         cut = len(self._cells) if is_all else self._of_launch[count][0]
         rules = len(self._rules) if is_all else self._of_launch[count][1]
-        launches = self._launches[:count]
-        cells = self._read(launches, cut)
-        if not self._is_continued or count > 1:
+        launches = Launches.of(self._launches[:count])
+        yield from self._rows_of(launches, self._cells_of(launches, cut))
+        if rules:
+            yield KERNEL_RULE.name, _rule_rows(self._rules[:rules])
+        self._forget(count, cut, rules)
+
+    def _rows_of(self, launches: Launches, cells: PageCells) -> Iterator[Batch]:
+        """Yield the rows of launches and their counters."""
+        self._tell_failed(launches, cells.failed)
+        first = int(self._is_continued)
+        if len(launches) > first:
             columns = self._columns(launches, cells)
-            first = int(self._is_continued)
             kernels = _kernels(launches, columns["kernel"]).slice(first)
             yield KERNEL.name, kernels
             counters = {
                 name: values.slice(first) for name, values in columns["kernel_counter"].items()
             }
             yield KERNEL_COUNTER.name, _counters(kernels, counters)
-        if cut:
+        if len(cells.raw):
             yield KERNEL_METRIC.name, self._metric_rows(launches, cells)
-        if rules:
-            yield KERNEL_RULE.name, _rule_rows(self._rules[:rules])
-        self._forget(count, cut, rules)
 
     def _forget(self, count: int, cut: int, rules: int) -> None:
         self._is_continued = False
@@ -269,34 +288,55 @@ class Assembler:
 
     # -- cells --------------------------------------------------------------------------------
 
-    def _read(self, launches: Sequence[Launch], cut: int) -> PageCells:
+    def _cells_by_metric(self, launches: Launches, keys: Sequence[int], raw: pa.Array) -> PageCells:
+        """Return cells that come one metric after the other."""
+        rows = np.tile(np.arange(len(launches)), len(keys))
+        metric = np.repeat(np.array(keys, np.int64), len(launches))
+        powers = self._powers(metric)
+        plain = PlainNumbers.of(raw, powers)
+        numbers = plain.value
+        others = np.flatnonzero(~plain.is_plain)
+        numbers[others] = self._values(raw.take(pa.array(others)), powers[others])
+        nothing = np.full(len(raw), np.nan)
+        cells = self._read(launches, rows, metric, raw, numbers, (nothing, nothing))
+        return replace(cells, plain=plain)
+
+    def _cells_of(self, launches: Launches, cut: int) -> PageCells:
+        """Return the first cells, which are those of `launches`."""
         starts = [at for at, _ in self._of_launch[: len(launches)]]
-        counts = np.diff([*starts, cut])
+        rows = np.repeat(np.arange(len(launches)), np.diff([*starts, cut]))
         metric = np.array(self._keys[:cut], np.int64)
         raw = pa.array(self._cells[:cut], TEXT)
-        powers = np.array([m.power for m in self._metrics] or [0])[metric]
+        numbers = self._values(raw, self._powers(metric))
+        return self._read(launches, rows, metric, raw, numbers, self._extremes(cut, metric))
+
+    def _powers(self, metric: Ints) -> Ints:
+        """Return the power of ten of the unit of each cell."""
+        return np.array([m.power for m in self._metrics] or [0], np.int64)[metric]
+
+    def _values(self, raw: pa.Array, powers: Ints) -> Floats:
+        """Return cells as numbers; NaN if one is not."""
         shifts = pa.array(powers) if powers.any() else None
-        values = values_of(raw, self.notation, shifts)
-        status = np.full(cut, "ok", object)
-        numbers = as_floats(values)
+        return as_floats(values_of(raw, self.notation, shifts))
+
+    def _read(
+        self,
+        launches: Launches,
+        rows: Ints,
+        metric: Ints,
+        raw: pa.Array,
+        numbers: Floats,
+        extremes: tuple[Floats, Floats],
+    ) -> PageCells:
+        """Read the cells that are not plain numbers: the launch, metric and text of each."""
+        status = np.full(len(raw), OK, np.int8)
         others = np.flatnonzero(~np.isfinite(numbers))
         if len(others):
-            self._read_others(raw, others, powers, numbers, status)
-        rows = np.repeat(np.arange(len(launches)), counts)
-        failed = np.bincount(rows[status == "nan"], minlength=len(launches))
-        times = np.array([launch.launch_count for launch in launches], np.int64)
-        cells = PageCells(
-            rows,
-            metric,
-            raw,
-            numbers,
-            status,
-            (failed == counts) & (counts > 0),
-            times,
-            *self._extremes(cut, metric),
-        )
-        self._tell_failed(launches, cells.failed)
-        return cells
+            self._read_others(raw, others, self._powers(metric[others]), numbers, status)
+        counts = np.bincount(rows, minlength=len(launches))
+        failed = np.bincount(rows[status == NAN], minlength=len(launches))
+        is_failed = (failed == counts) & (counts > 0)
+        return PageCells(rows, metric, raw, numbers, status, is_failed, launches.counts, *extremes)
 
     def _extremes(self, cut: int, metric: Ints) -> tuple[Floats, Floats]:
         """Return the minimum and maximum behind each cell that is a mean; otherwise NaN."""
@@ -305,7 +345,7 @@ class Assembler:
         if not spreads:
             return both
         places = np.array([at for at, _ in spreads], np.int64)
-        powers = pa.array(np.array([m.power for m in self._metrics])[metric[places]])
+        powers = pa.array(self._powers(metric[places]))
         for found, texts in zip(
             both,
             zip(*((spread.least, spread.most) for _, spread in spreads), strict=True),
@@ -318,21 +358,26 @@ class Assembler:
     def _read_others(
         self, raw: pa.Array, others: Ints, powers: Ints, numbers: Floats, status: Any
     ) -> None:
-        """Read the cells that are not plain numbers."""
-        texts = raw.take(pa.array(others)).to_pylist()
-        for place, text, power in zip(others, texts, powers[others], strict=True):
-            kind, number = _other(text, self.notation, int(power))
-            status[place], numbers[place] = kind, np.nan if number is None else number
-            if kind == "unreadable":
-                self.report.tell(
-                    "unreadable_number",
-                    "warning",
-                    "import",
-                    "a number is not in the notation of the file's other numbers",
-                    "its value is NULL; value_raw has the original text; see kernel_metric",
-                )
+        """Read the cells that are not plain numbers; equal ones are read once."""
+        texts = raw.take(pa.array(others)).dictionary_encode()
+        pairs = np.stack([np.asarray(texts.indices, np.int64), powers])
+        found, which = np.unique(pairs, axis=1, return_inverse=True)
+        names = texts.dictionary.to_pylist()
+        read = [_other(names[text], self.notation, int(power)) for text, power in found.T]
+        kinds = np.array([STATUSES.index(kind) for kind, _ in read], np.int8)[which]
+        values = [np.nan if number is None else number for _, number in read]
+        status[others], numbers[others] = kinds, np.array(values)[which]
+        if count := int(np.count_nonzero(kinds == STATUSES.index("unreadable"))):
+            self.report.tell(
+                "unreadable_number",
+                "warning",
+                "import",
+                "a number is not in the notation of the file's other numbers",
+                "its value is NULL; value_raw has the original text; see kernel_metric",
+                occurrence_count=count,
+            )
 
-    def _tell_failed(self, launches: Sequence[Launch], failed: Flags) -> None:
+    def _tell_failed(self, launches: Launches, failed: Flags) -> None:
         """Report of launches that failed: every counter is nan."""
         self._failed += (count := int(np.count_nonzero(failed)))
         if count:
@@ -343,40 +388,40 @@ class Assembler:
                 "all counters of a launch are nan: the launch failed under the profiler",
                 "its values are NULL; run the program without ncu first",
                 occurrence_count=count,
-                first_offset_bytes=launches[int(np.argmax(failed))].event_id,
+                first_offset_bytes=int(launches.event_ids[np.argmax(failed)]),
             )
 
-    def _metric_rows(self, launches: Sequence[Launch], cells: PageCells) -> pa.RecordBatch:
+    def _metric_rows(self, launches: Launches, cells: PageCells) -> pa.RecordBatch:
         length = len(cells.raw)
-        ids = np.array([launch.event_id for launch in launches], np.int64)
         used, places = np.unique(cells.metric, return_inverse=True)
         metrics = [self._metrics[number] for number in used]
+        numbers = pa.array(places)
 
         def of_metric(values: list[str | None]) -> pa.Array:
-            return pa.array(values, TEXT).take(pa.array(places))
+            return pa.array(values, TEXT).take(numbers) if any(values) else pa.nulls(length, TEXT)
 
         columns = {
-            "event_id": pa.array(ids[cells.launch], INT),
+            "event_id": pa.array(launches.event_ids[cells.launch], INT),
             "metric_name": of_metric([m.name for m in metrics]),
             "value": finite(cells.value),
             "unit": of_metric([m.unit for m in metrics]),
-            "value_raw": cells.raw,
             "unit_raw": of_metric([m.unit_raw for m in metrics]),
             "section_name": of_metric([m.section for m in metrics]),
             "item_name": of_metric([m.item for m in metrics]),
-            "status_kind": pa.array(cells.status, TEXT),
+            "status_kind": pa.array(STATUSES, TEXT).take(pa.array(cells.status)),
             "label_name": of_metric([m.label for m in metrics]),
             "min_value": finite(cells.least),
             "max_value": finite(cells.most),
+            **_as_written(cells),
         }
         return batch(KERNEL_METRIC, columns, length)
 
     # -- counters that have a column ----------------------------------------------------------
 
-    def _columns(self, launches: Sequence[Launch], cells: PageCells) -> dict[str, dict[str, Any]]:
+    def _columns(self, launches: Launches, cells: PageCells) -> dict[str, dict[str, Any]]:
         """Return values by table and column; ``status_json`` says why some are missing."""
         columns: dict[str, dict[str, Any]] = {"kernel": {}, "kernel_counter": {}}
-        reasons: list[dict[str, str]] = [{} for _ in launches]
+        reasons: dict[int, dict[str, str]] = {}
         for (table, name), fillers in self._by_column(cells).items():
             if table == "device":
                 self._note_device(launches, cells, name, fillers)
@@ -386,12 +431,13 @@ class Assembler:
             kind = (KERNEL if table == "kernel" else KERNEL_COUNTER).schema.field(name).type
             columns[table][name] = column.integers(self.notation) if kind == INT else column.reals()
             for launch, reason in column.reasons.items():
-                reasons[launch][name] = reason
+                reasons.setdefault(launch, {})[name] = reason
             self._tell_column(column)
             self._count(column, table, cells.failed)
-        columns["kernel_counter"]["status_json"] = pa.array(
-            [json.dumps(why, sort_keys=True) if why else None for why in reasons], TEXT
-        )
+        if reasons:
+            texts = {at: json.dumps(why, sort_keys=True) for at, why in reasons.items()}
+            found = pa.array(map(texts.get, range(len(launches))), TEXT)
+            columns["kernel_counter"]["status_json"] = found
         return columns
 
     def _by_column(self, cells: PageCells) -> dict[tuple[str, str], list[Filler]]:
@@ -404,22 +450,27 @@ class Assembler:
             if metric.target is None:
                 continue
             has_unit = metric.target.unit in (None, metric.unit)
-            if not has_unit and (count := int(np.count_nonzero(cells.status[places] == "ok"))):
+            if not has_unit and (count := int(np.count_nonzero(cells.is_ok[places]))):
                 self._tell_other_unit(metric, count)
             key = metric.target.table, metric.target.column
             found.setdefault(key, []).append(Filler(metric.target, metric.power, places, has_unit))
         return of_one_event(cells, found)
 
     def _note_device(
-        self, launches: Sequence[Launch], cells: PageCells, column: str, fillers: Sequence[Filler]
+        self, launches: Launches, cells: PageCells, column: str, fillers: Sequence[Filler]
     ) -> None:
         """Keep what a report says about a device: it is the same in each of its launches."""
+        devices = launches.columns["device_id"].to_pylist()
+        unknown = {device for device in devices if column not in self.devices[device]}
         for filler in sorted(fillers, key=lambda filler: filler.target.rank):
-            for place in filler.places:
-                known = self.devices[launches[cells.launch[place]].device_id]
-                if column not in known:
-                    value = _of_device(column, cells, int(place))
-                    known |= {} if value is None else {column: value}
+            for place in filler.places if unknown else ():
+                device = devices[cells.launch[place]]
+                value = _of_device(column, cells, int(place)) if device in unknown else None
+                if value is not None:
+                    self.devices[device][column] = value
+                    unknown.remove(device)
+                if not unknown:
+                    break
 
     def _count(self, column: PageColumn, table: str, failed: Flags) -> None:
         """Count the launches that lack a counter, for `_tell_missing`."""
@@ -520,7 +571,7 @@ def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
 def _of_device(column: str, cells: PageCells, place: int) -> str | int | None:
     """Return the value of a cell that describes a device."""
     if column == "name":
-        return cells.raw[place].as_py() if cells.status[place] == "text" else None
+        return cells.raw[place].as_py() if cells.status[place] == STATUSES.index("text") else None
     number = cells.value[place]
     return int(number) if 0 < number < _MOST_DEVICE_UNITS else None
 
@@ -553,25 +604,24 @@ def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None
     return ("unreadable" if _LIKE_A_NUMBER.fullmatch(plain) else "text"), None
 
 
-def _kernels(launches: Sequence[Launch], columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
-    made: dict[str, pa.Array] = {
-        "event_id": pa.array([launch.event_id for launch in launches], INT),
-        "name": pa.array([launch.name for launch in launches], TEXT),
-        "launch_count": pa.array([launch.launch_count for launch in launches], INT),
-        "launch_key": pa.array([launch.key for launch in launches], INT),
-        "args_json": pa.array([launch.args_json for launch in launches], TEXT),
+def _as_written(cells: PageCells) -> dict[str, pa.Array]:
+    """Return the texts of cells; of plain numbers, the format, from which the text follows."""
+    if cells.plain is None:
+        return {"value_raw": cells.raw}
+    is_plain = cells.plain.is_plain
+    return {
+        "value_raw": pc.if_else(pa.array(is_plain), pa.scalar(None, TEXT), cells.raw),
+        "raw_format": pa.array(cells.plain.format, INT, mask=~is_plain),
     }
-    for name in ("launch_index", "process_id", "context_id", "stream_id", "device_id"):
-        made[name] = pa.array([getattr(launch, name) for launch in launches], INT)
-    for what in ("grid", "block"):
-        for index, axis in enumerate("xyz"):
-            sizes = [getattr(launch, what) for launch in launches]
-            own = pa.array([None if size is None else size[index] for size in sizes], INT)
-            counted = columns.get(f"{what}_{axis}")
-            made[f"{what}_{axis}"] = own if counted is None else pc.coalesce(own, counted)
-    for name, values in columns.items():
-        made.setdefault(name, values)
-    return batch(KERNEL, made, len(launches))
+
+
+def _kernels(launches: Launches, columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
+    own = launches.columns
+    both = {
+        name: pc.coalesce(own[name], counted) if name in own else counted
+        for name, counted in columns.items()
+    }
+    return batch(KERNEL, {**own, **both}, len(launches))
 
 
 def _counters(kernels: pa.RecordBatch, columns: Mapping[str, pa.Array]) -> pa.RecordBatch:

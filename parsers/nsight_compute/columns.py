@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from tracekit.parsers.nsight_compute.metrics import Target
 from tracekit.reading.text.numbers import Notation, finite, is_exact, whole
+from tracekit.reading.text.plain_numbers import PlainNumbers
 from tracekit.reading.words import words
 from tracekit.schema import INT
 
@@ -19,6 +21,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
+#: What a cell can be; see `kernel_metric.status_kind`.
+STATUSES = ("ok", "text", "not_available", "nan", "empty", "unreadable")
+OK, NAN = STATUSES.index("ok"), STATUSES.index("nan")
 _AGREES = 0.01  # two counters of the same events, from two passes, can differ slightly
 _INT_FROM = 2.0**63
 _NO_RANK = 99
@@ -41,7 +46,7 @@ _MEANS = re.compile(r"\w+_(?:ratio|clock_hz|peak_per_cycle|peak_bytes_per_cycle)
 _PARTS = {"shared_memory_bytes": 2}
 
 
-@dataclass(slots=True)
+@dataclass
 class PageCells:
     """The metric cells of a batch: launch, metric, and what was written."""
 
@@ -49,13 +54,19 @@ class PageCells:
     metric: Ints
     raw: pa.Array
     value: Floats  # in base units; NaN if there is none
-    status: npt.NDArray[np.object_]
+    status: npt.NDArray[np.int8]  # the number of its name in STATUSES
     failed: Flags  # by launch: whether every counter of it is nan
     times: Ints  # by launch: how many launches are averaged
     least: Floats  # of those values; NaN if the cell is no mean
     most: Floats
+    plain: PlainNumbers | None = None  # if the cells were read at once
 
-    @property
+    @cached_property
+    def is_ok(self) -> Flags:
+        """Whether each cell has a value."""
+        return np.equal(self.status, OK).astype(np.bool_)
+
+    @cached_property
     def varies(self) -> Flags:
         """Whether the values behind the mean of each cell differ."""
         with np.errstate(invalid="ignore"):
@@ -151,17 +162,18 @@ class PageColumn:
     def _known(self, cells: PageCells, filler: Filler) -> _KnownCells:
         places = filler.places
         launches, numbers = cells.launch[places], cells.value[places] * filler.target.factor
-        status = cells.status[places]
-        if not filler.has_unit:
-            status = np.where(status == "ok", "other_unit", status)
+        is_usable = cells.is_ok[places] & filler.has_unit
         if not (_SUMS.fullmatch(self.name) or _MEANS.fullmatch(self.name)):
-            status = np.where((status == "ok") & cells.varies[places], "averaged", status)
-        is_known = (status == "ok") & np.isfinite(numbers)
-        for launch, reason in zip(launches[~is_known], status[~is_known], strict=True):
-            if np.isnan(self.value[launch]):
-                self.reasons.setdefault(int(launch), reason)
+            is_usable &= ~cells.varies[places]
+        is_known = is_usable & np.isfinite(numbers)
+        for at in np.flatnonzero(~is_known):
+            if np.isnan(self.value[launches[at]]):
+                reason = STATUSES[cells.status[places[at]]]
+                if reason == STATUSES[OK] and not is_usable[at]:
+                    reason = "averaged" if filler.has_unit else "other_unit"
+                self.reasons.setdefault(int(launches[at]), reason)
         known = _KnownCells(launches[is_known], numbers[is_known], places[is_known])
-        if len(np.unique(known.launch)) == len(known.launch):
+        if (np.diff(known.launch) > 0).all() or len(np.unique(known.launch)) == len(known.launch):
             return known
         return self._without_repeats(known, filler.target.rank)
 
@@ -242,7 +254,7 @@ def of_one_event(
         for filler in fillers:
             if (event := filler.target.event) and not filler.target.column.endswith("_per_cycle"):
                 ranks = best.setdefault(event, np.full(len(cells.times), _NO_RANK))
-                known = filler.places[cells.status[filler.places] == "ok"]
+                known = filler.places[cells.is_ok[filler.places]]
                 np.minimum.at(ranks, cells.launch[known], filler.target.rank)
 
     def kept(filler: Filler) -> Filler:

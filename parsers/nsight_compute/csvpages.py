@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from tracekit.parser import Report
-from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
+from tracekit.parsers.nsight_compute.assemble import Assembler, Rule, Sink, Spread
+from tracekit.parsers.nsight_compute.launches import (
+    Launch,
+    args_json,
+    capability_of,
+    number,
+    sizes,
+)
 from tracekit.parsers.nsight_compute.metrics import section_name
+from tracekit.parsers.nsight_compute.regular import launches_of, regular_rows
 from tracekit.parsers.nsight_compute.sniffing import HEADER, SUMMARY
 from tracekit.reading.issues import skip_damaged_row
 
@@ -140,6 +146,20 @@ class CsvPage:
             self._generation = self.sink.generation
             self._keys.clear()
             self._row_keys = ()
+
+    def feed_rows(self, place: int, lines: Sequence[bytes]) -> bool:
+        """Take rows of the raw page at once; False if they must be read one by one."""
+        sink, header = self.sink, self.header
+        if self._open or not self._first_metric or not self._row_keys or self.is_last_line:
+            return False
+        if header is None or not isinstance(sink, Assembler):
+            return False
+        rows = regular_rows(place, lines, header.width)
+        launches = rows and launches_of(rows, header.launch_places, header.arg_names)
+        if not (rows and launches):
+            return False
+        cells = rows.columns(self._first_metric, header.width)
+        return sink.add_rows(launches, self._row_keys, cells)
 
     def feed_fast(self, place: int, line: bytes) -> bool:
         """Take a row that looks like those before it; False if it does not."""
@@ -568,32 +588,9 @@ def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Lau
         number(device),
         sizes(grid),
         sizes(block),
-        capability.replace(",", ".") or None,
+        capability_of(capability),
         args_json(arg_names, tuple(cells[10:])),
     )
-
-
-@lru_cache(maxsize=256)
-def args_json(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
-    """Return the nonempty arguments of a launch as JSON."""
-    known = {name: text for name, text in zip(names, texts, strict=True) if text}
-    return json.dumps(known, ensure_ascii=False) if known else None
-
-
-@lru_cache(maxsize=4096)
-def number(text: str) -> int | None:
-    """Return an integer of at most 18 digits; None for anything else, such as n/a."""
-    plain = text.strip().removesuffix(".0")  # which pandas adds
-    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else None
-
-
-@lru_cache(maxsize=4096)
-def sizes(text: str) -> tuple[int, ...] | None:
-    """Return ``(256, 1, 1)`` as numbers; None if invalid, or the launch failed (all zero)."""
-    numbers = [number(part) for part in text.strip().strip("()").split(",")]
-    if len(numbers) != 3 or None in numbers or not all(numbers):
-        return None
-    return tuple(size for size in numbers if size is not None)
 
 
 def _rule(place: int, get: Callable[[str], str]) -> Rule:

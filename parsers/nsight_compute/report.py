@@ -64,6 +64,8 @@ class _Pages:
         self.csv.begin_block()
         self.csv.is_last_line = self.text.is_last_line = block.is_open
         place = block.offset_bytes
+        if self.kinds() == ["raw"] and self.csv.feed_rows(place, block.lines):
+            return
         fast, csv, text = self.csv.feed_fast, self.csv.feed, self.text.feed
         for line in block.lines:
             length = len(line) + 1

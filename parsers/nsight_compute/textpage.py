@@ -8,14 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tracekit.parser import Report
-from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink
-from tracekit.parsers.nsight_compute.csvpages import (
-    OTHER_ARGS,
-    args_json,
-    number,
-    percent,
-    sizes,
-)
+from tracekit.parsers.nsight_compute.assemble import Rule, Sink
+from tracekit.parsers.nsight_compute.csvpages import OTHER_ARGS, percent
+from tracekit.parsers.nsight_compute.launches import Launch, args_json, number, sizes
 from tracekit.parsers.nsight_compute.metrics import section_name
 from tracekit.parsers.nsight_compute.textsummary import TextSummary
 from tracekit.reading.issues import skip_damaged_row

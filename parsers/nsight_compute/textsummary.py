@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tracekit.parsers.nsight_compute.assemble import Launch, Sink, Spread
-from tracekit.parsers.nsight_compute.csvpages import args_json, number, sizes
+from tracekit.parsers.nsight_compute.assemble import Sink, Spread
+from tracekit.parsers.nsight_compute.launches import Launch, args_json, number, sizes
 from tracekit.parsers.nsight_compute.metrics import section_name
 
 _SIZES = r"\(\d+, \d+, \d+\)"

@@ -27,6 +27,23 @@
 -- dur_ns = "duration, with waits for other ranks; NULL if only the host call is in the file"
 -- reason = "why the kind, a size or the duration is NULL"
 with
+    -- few: asking them is much faster than asking each kernel. The counts keep the optimizer from
+    -- asking each kernel first
+    names as materialized(
+        select name, cast(sum(kernel_count) as bigint) as kernel_count
+        from
+            (
+                select name, collective_name, category_name, count(*) as kernel_count
+                from kernel
+                where wanted_run is null or run_id = wanted_run
+                group by all
+            )
+        where
+            case
+                when kernel_count > 0 then is_communication(name, collective_name, category_name)
+            end
+        group by name
+    ),
     kernels as materialized(
         select
             kernel.run_id,
@@ -44,12 +61,20 @@ with
             attribution.launch_thread_id,
             attribution.launch_start_ns
         from kernel
+        join names on names.name is not distinct from kernel.name
         left join
-            (from attribution where wanted_run is null or run_id = wanted_run) as attribution
-            using (source_id, event_id)
+            (
+                from attribution
+                where
+                    (wanted_run is null or run_id = wanted_run)
+                    and (name is null or name in (select name from names))
+            ) as attribution using (source_id, event_id)
         where
             (wanted_run is null or kernel.run_id = wanted_run)
-            and is_communication(kernel.name, kernel.collective_name, kernel.category_name)
+            and case
+                when names.kernel_count > 0
+                then is_communication(kernel.name, kernel.collective_name, kernel.category_name)
+            end
     ),
     -- a collective on the host: the call with its arguments, the operator with its tensors, the
     -- title of the work

@@ -1,7 +1,8 @@
 -- purpose = "Idle times of each device, what ended each, and when the launch of that work started."
 -- source = "docs/metrics.md, section gaps and largest_gaps"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window"]
+-- depends = ["device_work", "work_place", "step_window"]
+-- is_kept = true
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id gap_start_ns gap_end_ns host_end_ns call_ns
 -- rest_kind reason-gap previous_event_id next_event_id launch_thread_id window_start_ns
@@ -12,34 +13,54 @@
 -- rest_kind = "VARCHAR: what the gap waited for after host_end_ns: launch, graph, communication,
 -- copy, stream, queue or unknown"
 with
+    places as materialized(from work_place(wanted_run)),
     windows as materialized(
-        select * from step_window(wanted_run, wanted_phase) where start_ns is not null
+        select places.place_index, chosen.start_ns, chosen.end_ns
+        from step_window(wanted_run, wanted_phase) as chosen
+        join places on places.run_id = chosen.run_id and places.source_id = chosen.source_id
+        where chosen.start_ns is not null
     ),
-    work as materialized(select * from device_work where wanted_run is null or run_id = wanted_run),
+    work as materialized(
+        select
+            places.place_index,
+            event_id,
+            work_class,
+            stream_id,
+            start_ns,
+            end_ns,
+            launch_event_id,
+            launch_thread_id,
+            launch_start_ns,
+            launch_end_ns,
+            launch_reason
+        from device_work as here
+        join
+            places
+            on places.run_id = here.run_id
+            and places.source_id = here.source_id
+            and places.device_id is not distinct from here.device_id
+        where wanted_run is null or here.run_id = wanted_run
+    ),
     reached as (
         select
-            run_id,
-            source_id,
-            device_id,
+            place_index,
             start_ns,
             event_id,
             max(end_ns) over (
-                partition by run_id, source_id, device_id
+                partition by place_index
                 order by start_ns, event_id
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
         from work
         union all
         -- the time after the last work
-        select run_id, source_id, device_id, null, null, max(end_ns)
+        select place_index, null, null, max(end_ns)
         from work
-        group by run_id, source_id, device_id
+        group by place_index
     ),
     idle as materialized(
         select
-            reached.run_id,
-            reached.source_id,
-            reached.device_id,
+            reached.place_index,
             reached.event_id,
             reached.reach_ns,
             greatest(
@@ -49,22 +70,20 @@ with
             windows.start_ns as window_start_ns,
             windows.end_ns - windows.start_ns as elapsed_ns
         from reached
-        join windows on windows.run_id = reached.run_id and windows.source_id = reached.source_id
+        join windows on windows.place_index = reached.place_index
         where gap_end_ns > gap_start_ns
     ),
     -- of several that end together it is the last of the file
     ended as (
         select
-            run_id,
-            source_id,
-            device_id,
+            place_index,
             end_ns,
             max(event_id) as event_id,
             arg_max(work_class, event_id) as work_class,
             arg_max_null(stream_id, event_id) as stream_id,
             arg_max_null(launch_event_id, event_id) as launch_event_id
         from work
-        group by run_id, source_id, device_id, end_ns
+        group by place_index, end_ns
     ),
     told as (
         select
@@ -106,22 +125,13 @@ with
                 else idle.gap_start_ns
             end as host_end_ns
         from idle
-        left join
-            work
-            on work.run_id = idle.run_id
-            and work.source_id = idle.source_id
-            and work.event_id = idle.event_id
-        left join
-            ended
-            on ended.run_id = idle.run_id
-            and ended.source_id = idle.source_id
-            and ended.device_id is not distinct from idle.device_id
-            and ended.end_ns = idle.reach_ns
+        left join work on work.place_index = idle.place_index and work.event_id = idle.event_id
+        left join ended on ended.place_index = idle.place_index and ended.end_ns = idle.reach_ns
     )
 select
-    run_id,
-    source_id,
-    device_id,
+    places.run_id,
+    places.source_id,
+    places.device_id,
     gap_start_ns,
     gap_end_ns,
     host_end_ns,
@@ -138,3 +148,4 @@ select
     window_start_ns,
     elapsed_ns
 from told
+join places on places.place_index = told.place_index

@@ -3,7 +3,8 @@
 -- source = "Zhu 2018 (TBD), eq. 1: active time is the union over all streams; docs/metrics.md,
 -- section overlap"
 -- needs = ["attribution"]
--- depends = ["work_in_window"]
+-- depends = ["work_in_window", "work_place"]
+-- is_kept = true
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id elapsed_ns class_rank work_class work_count
 -- overlapping_count sum_ns union_ns exposed_ns alone_ns"
@@ -12,124 +13,127 @@
 -- union_ns = "BIGINT: time with at least one running"
 -- exposed_ns = "BIGINT: time with one running and no class before it; sums to the busy time"
 with
+    places as materialized(from work_place(wanted_run)),
     work as materialized(
         select
-            *,
-            cast(work_class = 'compute' as bigint) as compute,
-            cast(work_class = 'communication' as bigint) as communication,
-            cast(work_class = 'memcpy' as bigint) as memcpy,
-            cast(work_class = 'memset' as bigint) as memset,
-            max(end_ns) filter (where work_class in ('compute', 'communication')) over (
-                partition by run_id, source_id, device_id
-                order by start_ns, end_ns
-                rows between unbounded preceding and 1 preceding
-            ) as reach_ns
-        from work_in_window(wanted_run, wanted_phase)
+            places.place_index,
+            list_position(['compute', 'communication', 'memcpy', 'memset'], work_class)
+            - 1 as class_rank,
+            start_ns,
+            end_ns,
+            elapsed_ns
+        from work_in_window(wanted_run, wanted_phase) as here
+        join
+            places
+            on places.run_id = here.run_id
+            and places.source_id = here.source_id
+            and places.device_id is not distinct from here.device_id
     ),
+    -- +1 where work starts, -1 where it ends, which is before all that starts then
     edges as (
         select
-            run_id,
-            source_id,
-            device_id,
+            place_index,
+            class_rank,
             start_ns as time_ns,
-            compute,
-            communication,
-            memcpy,
-            memset
+            case when end_ns > start_ns then 1 else 0 end as change,
+            true as is_start
         from work
         union all
-        select run_id, source_id, device_id, end_ns, - compute, - communication, - memcpy, - memset
+        select place_index, class_rank, end_ns, -1, false
         from work
+        where end_ns > start_ns
     ),
-    -- what runs between one start or end and the next
+    -- what runs between one start or end and the next: two numbers of 32 bits in one of 64
     pieces as (
         select
-            run_id,
-            source_id,
-            device_id,
+            place_index,
+            class_rank,
+            change,
+            is_start,
             lead(time_ns) over ordered - time_ns as piece_ns,
-            sum(compute) over ordered > 0 as compute,
-            sum(communication) over ordered > 0 as communication,
-            sum(memcpy) over ordered > 0 as memcpy,
-            sum(memset) over ordered > 0 as memset
+            cast(
+                sum(
+                    case class_rank when 0 then change when 1 then change * 4294967296 else 0 end
+                ) over ordered as bigint
+            ) as kernels,
+            cast(
+                sum(
+                    case class_rank when 2 then change when 3 then change * 4294967296 else 0 end
+                ) over ordered as bigint
+            ) as others,
+            kernels & 4294967295 as compute,
+            kernels >> 32 as communication
         from edges
         window
             ordered as (
-                partition by run_id, source_id, device_id
-                order by time_ns
+                -- not by partitions, which take longer: after the last work of a device, nothing
+                -- runs
+                order by place_index, time_ns, change
                 rows between unbounded preceding and current row
             )
     ),
     mixes as (
         select
-            run_id,
-            source_id,
-            device_id,
-            sum(piece_ns) as mix_ns,
-            [compute, communication, memcpy, memset] as running,
-            list_position(running, true) as first_running,
-            len(list_filter(running, lambda is_running:is_running)) as running_count
+            place_index,
+            case when compute > 0 then 1 else 0 end
+            + case when communication > 0 then 2 else 0 end
+            + case when others & 4294967295 > 0 then 4 else 0 end
+            + case when others >> 32 > 0 then 8 else 0 end as running,
+            sum(piece_ns) as mix_ns
         from pieces
-        group by run_id, source_id, device_id, running
+        group by place_index, running
     ),
     classes as (
         select
             unnest([0, 1, 2, 3]) as class_rank,
+            unnest([1, 2, 4, 8]) as bit,
             unnest(['compute', 'communication', 'memcpy', 'memset']) as work_class
     ),
     times as (
         select
-            run_id,
-            source_id,
-            device_id,
+            place_index,
             class_rank,
             work_class,
-            coalesce(sum(mix_ns) filter (where running[class_rank + 1]), 0) as union_ns,
-            coalesce(sum(mix_ns) filter (where first_running = class_rank + 1), 0) as exposed_ns,
-            coalesce(
-                sum(mix_ns) filter (where running[class_rank + 1] and running_count = 1), 0
-            ) as alone_ns
+            coalesce(sum(mix_ns) filter (where running & bit > 0), 0) as union_ns,
+            coalesce(sum(mix_ns) filter (where running & (2 * bit - 1) = bit), 0) as exposed_ns,
+            coalesce(sum(mix_ns) filter (where running = bit), 0) as alone_ns
         from mixes
         cross join classes
-        group by run_id, source_id, device_id, class_rank, work_class
+        group by place_index, class_rank, work_class
     ),
     sums as (
-        select
-            run_id,
-            source_id,
-            device_id,
-            work_class,
-            count(*) as work_count,
-            count(*) filter (
-                where work_class in ('compute', 'communication') and start_ns < reach_ns
-            ) as overlapping_count,
-            sum(end_ns - start_ns) as sum_ns
+        select place_index, class_rank, count(*) as work_count, sum(end_ns - start_ns) as sum_ns
         from work
-        group by run_id, source_id, device_id, work_class
+        group by place_index, class_rank
     ),
     windows as (
-        select run_id, source_id, any_value(elapsed_ns) as elapsed_ns
-        from work
-        group by run_id, source_id
+        select place_index, any_value(elapsed_ns) as elapsed_ns from work group by place_index
+    ),
+    -- kernels that start while another runs
+    overlapping as (
+        select place_index, class_rank, count(*) as overlapping_count
+        from pieces
+        where is_start and class_rank < 2 and compute + communication > change
+        group by place_index, class_rank
     )
 select
-    times.run_id,
-    times.source_id,
-    times.device_id,
+    places.run_id,
+    places.source_id,
+    places.device_id,
     windows.elapsed_ns,
     cast(times.class_rank as bigint) as class_rank,
     times.work_class,
     coalesce(sums.work_count, 0) as work_count,
-    coalesce(sums.overlapping_count, 0) as overlapping_count,
+    coalesce(overlapping.overlapping_count, 0) as overlapping_count,
     cast(coalesce(sums.sum_ns, 0) as bigint) as sum_ns,
     cast(times.union_ns as bigint) as union_ns,
     cast(times.exposed_ns as bigint) as exposed_ns,
     cast(times.alone_ns as bigint) as alone_ns
 from times
-join windows on windows.run_id = times.run_id and windows.source_id = times.source_id
+join places on places.place_index = times.place_index
+join windows on windows.place_index = times.place_index
+left join sums on sums.place_index = times.place_index and sums.class_rank = times.class_rank
 left join
-    sums
-    on sums.run_id = times.run_id
-    and sums.source_id = times.source_id
-    and sums.device_id is not distinct from times.device_id
-    and sums.work_class = times.work_class
+    overlapping
+    on overlapping.place_index = times.place_index
+    and overlapping.class_rank = times.class_rank

@@ -13,8 +13,8 @@
 -- total_allocated_bytes = "BIGINT: allocated after it, as the profiler reports"
 -- total_reserved_bytes = "BIGINT: reserved by the allocator after it, as the profiler reports"
 with
-    blocks as not materialized(
-        select *, coalesce(kind, 'unknown') as shown_kind
+    blocks as materialized(
+        select * exclude (kind, kind_basis, kind_reason), coalesce(kind, 'unknown') as shown_kind
         from memory_kind(wanted_run)
         anti join
             (from sampled_memory where wanted_run is null or run_id = wanted_run) as sampled using (

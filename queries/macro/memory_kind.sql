@@ -19,9 +19,8 @@
 -- kind_basis = "VARCHAR: rule that determines the kind"
 -- kind_reason = "VARCHAR: why kind is NULL"
 with
-    -- apart from the windows, which would have the files of every run read
     chosen as materialized(from allocation where wanted_run is null or run_id = wanted_run),
-    blocks as not materialized(
+    ruled as not materialized(
         select
             *,
             nullif(phase_kind, 'data') as made_in,
@@ -29,14 +28,6 @@ with
             release_pass_index = pass_index
             and coalesce(nullif(release_phase_kind, 'data'), '')
             = coalesce(nullif(phase_kind, 'data'), '') as is_same_pass,
-            max(step_index) over (
-                partition by run_id, source_id, process_id, device_kind, device_id
-            ) as last_step_index
-        from chosen
-    ),
-    ruled as not materialized(
-        select
-            *,
             case
                 when event_id is null
                 then null
@@ -57,24 +48,52 @@ with
                 when next_phase_kind = 'forward'
                 then 'input'
                 else 'other'
-            end as rule_kind,
-            -- a loss can be held until the next step has one
-            is_held and last_step_index > step_index + 1 as is_long_held
-        from blocks
+            end as rule_kind
+        from chosen
+    ),
+    -- groups in place of windows, which sort every row with all of its columns
+    pools as (
+        select
+            run_id,
+            source_id,
+            process_id,
+            device_kind,
+            device_id,
+            max(step_index) as last_step_index,
+            bool_or(rule_kind = 'weight_gradients') as has_gradients,
+            bool_or(rule_kind = 'weight_gradients' and not is_held) as releases_gradients
+        from ruled
+        group by run_id, source_id, process_id, device_kind, device_id
+    ),
+    gradients as (
+        select distinct run_id, source_id, process_id, device_kind, device_id, size_bytes
+        from ruled
+        where rule_kind = 'weight_gradients'
     ),
     compared as not materialized(
         select
-            *,
-            bool_or(rule_kind = 'weight_gradients') over (
-                partition by run_id, source_id, process_id, device_kind, device_id
-            ) as has_gradients,
-            bool_or(rule_kind = 'weight_gradients' and not is_held) over (
-                partition by run_id, source_id, process_id, device_kind, device_id
-            ) as releases_gradients,
-            bool_or(rule_kind = 'weight_gradients') over (
-                partition by run_id, source_id, process_id, device_kind, device_id, size_bytes
-            ) as has_gradient_of_size
+            ruled.*,
+            pools.has_gradients,
+            pools.releases_gradients,
+            gradients.run_id is not null as has_gradient_of_size,
+            -- a loss can be held until the next step has one
+            is_held and pools.last_step_index > step_index + 1 as is_long_held
         from ruled
+        join
+            pools
+            on pools.run_id = ruled.run_id
+            and pools.source_id = ruled.source_id
+            and pools.process_id is not distinct from ruled.process_id
+            and pools.device_kind is not distinct from ruled.device_kind
+            and pools.device_id is not distinct from ruled.device_id
+        left join
+            gradients
+            on gradients.run_id = ruled.run_id
+            and gradients.source_id = ruled.source_id
+            and gradients.process_id is not distinct from ruled.process_id
+            and gradients.device_kind is not distinct from ruled.device_kind
+            and gradients.device_id is not distinct from ruled.device_id
+            and gradients.size_bytes is not distinct from ruled.size_bytes
     ),
     settled as not materialized(
         select

@@ -26,7 +26,7 @@ with
         from step_window(wanted_run, wanted_phase)
     ),
     changes as materialized(from memory_change(wanted_run)),
-    pools as (
+    pools as materialized(
         select
             source_id,
             process_id,
@@ -42,10 +42,15 @@ with
     ),
     running as (
         select
-            changes.* exclude (run_id, total_allocated_bytes, total_reserved_bytes),
+            -- what is sorted must be narrow
+            changes.event_id,
+            changes.time_ns,
+            changes.step_index,
+            changes.kind,
+            changes.context_id,
+            changes.change_bytes,
             changes.total_reserved_bytes as reserved_bytes,
             pools.pool_index,
-            pools.is_counted,
             -- a source without work on a device has no window: all of it is asked for, or none
             case
                 when windows.first_step_index is null
@@ -94,7 +99,7 @@ with
         where is_wanted
         group by pool_index
     ),
-    levels as (
+    levels as materialized(
         select
             running.*,
             coalesce(
@@ -108,12 +113,25 @@ with
             ) as is_level_of_kind
         from running
         left join bounds using (pool_index)
+    ),
+    tops as (
+        select pool_index, max(all_bytes) as top_bytes
+        from levels
+        where is_level
+        group by pool_index
+    ),
+    peaks as (
+        select pool_index, min(place) as peak_place
+        from levels
+        join tops using (pool_index)
+        where is_level and all_bytes = top_bytes
+        group by pool_index
     )
 select
-    source_id,
-    process_id,
-    device_kind,
-    device_id,
+    pools.source_id,
+    pools.process_id,
+    pools.device_kind,
+    pools.device_id,
     pool_index,
     event_id,
     time_ns,
@@ -129,8 +147,8 @@ select
     is_wanted,
     is_level,
     is_level_of_kind,
-    arg_max(place, (all_bytes, - place)) filter (where is_level and all_bytes is not null) over (
-        partition by pool_index
-    ) as peak_place,
-    is_counted
+    peaks.peak_place,
+    pools.is_counted
 from levels
+join pools using (pool_index)
+left join peaks using (pool_index)

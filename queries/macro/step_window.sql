@@ -2,7 +2,8 @@
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning; docs/metrics.md,
 -- section Steps and the stable phase"
 -- needs = ["attribution"]
--- depends = ["step_span", "stable_phase"]
+-- depends = ["whole_window", "step_span", "stable_phase"]
+-- is_kept = true
 -- parameters = "wanted_run wanted_phase"
 -- wanted_phase = "all, stable (the stable phase of each source of the run) or N..M (step numbers,
 -- inclusive)"
@@ -11,15 +12,6 @@
 -- start_ns = "start of the first work of the first step, or of all work"
 -- end_ns = "end of the last step, as in step_span, or of all work"
 with
-    everything as not materialized(
-        select run_id, source_id, start_ns, start_ns + coalesce(dur_ns, 0) as end_ns
-        from attribution
-        where (wanted_run is null or run_id = wanted_run) and wanted_phase = 'all'
-        union all
-        select run_id, source_id, null as start_ns, null as end_ns
-        from op_call
-        where (wanted_run is null or run_id = wanted_run) and wanted_phase = 'all'
-    ),
     phases as (
         select
             run_id,
@@ -109,10 +101,10 @@ select
     source_id,
     cast(null as bigint) as first_step_index,
     cast(null as bigint) as last_step_index,
-    min(start_ns) as start_ns,
-    max(end_ns) as end_ns
-from everything
-group by run_id, source_id
+    start_ns,
+    end_ns
+from whole_window(wanted_run)
+where wanted_phase = 'all'
 union all
 select run_id, source_id, first_step_index, last_step_index, start_ns, end_ns
 from found

@@ -3,7 +3,8 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: launch overhead N L;
 -- docs/metrics.md, section launch_bounds"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window", "device_gap", "work_by_name", "device_peak",
+-- depends = ["device_work", "step_window", "device_gap", "work_place", "work_by_name",
+-- "device_peak",
 -- "device_rank", "whole_sum", "shared_by_all"]
 -- parameters = "run_id phase by launch_overhead_ns"
 -- by = {doc = "what a row is: device (per source) or name (a kernel, over all devices and
@@ -53,6 +54,7 @@ with
             kernel.launch_end_ns,
             kernel.launch_work_count,
             kernel.step_index,
+            devices.place_index as device_index,
             windows.end_ns - windows.start_ns as elapsed_ns,
             case
                 when kernel.launch_end_ns is not null
@@ -63,6 +65,10 @@ with
             case when $by = 'name' then kernel.name end as place_name
         from device_work as kernel
         join windows on windows.source_id = kernel.source_id
+        join
+            work_place($run_id) as devices
+            on devices.source_id = kernel.source_id
+            and devices.device_id is not distinct from kernel.device_id
         where
             kernel.run_id = $run_id
             and kernel.work_kind = 'kernel'
@@ -166,8 +172,7 @@ with
     ),
     changes as (
         select
-            source_id,
-            device_id,
+            device_index,
             place_index,
             unnest([queued_ns, start_ns]) as time_ns,
             unnest([1, -1]) as change
@@ -178,8 +183,8 @@ with
         select
             place_index,
             sum(change) over (
-                partition by source_id, device_id, place_index
-                order by time_ns, change
+                -- not by partitions, which take longer: after the last start, nothing waits
+                order by device_index, place_index, time_ns, change
                 rows between unbounded preceding and current row
             ) as depth
         from changes

@@ -3,7 +3,8 @@
 -- source = "HTA's temporal breakdown and overlap of communication and computation;
 -- docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- depends = ["device_time", "step_span", "step_window", "collective_match", "device_rank",
+-- depends = ["device_time", "step_span", "step_window", "whole_window", "collective_match",
+-- "device_rank",
 -- "only_one"]
 -- parameters = "run_id phase"
 -- columns = "rank_index device_id elapsed_ns compute_ns-busy exposed_communication_ns
@@ -41,9 +42,7 @@ with
         group by source_id, device_id
     ),
     windows as (from step_window($run_id, $phase)),
-    recorded as (
-        select source_id, end_ns - start_ns as recorded_ns from step_window($run_id, 'all')
-    ),
+    recorded as (select source_id, end_ns - start_ns as recorded_ns from whole_window($run_id)),
     steps as (
         select span.source_id, span.elapsed_ns
         from step_span($run_id) as span

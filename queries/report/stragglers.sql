@@ -61,14 +61,19 @@ with
     ),
     elapsed as (select sum(end_ns - start_ns) as elapsed_ns from windows),
     -- what ranks have more of
-    work as (
+    -- summed first: asking few sums what they are is much faster than asking each kernel, which the
+    -- count keeps the optimizer from
+    sums as (
         select
             attribution.source_id,
             case when $by = 'step' then attribution.step_index end as step,
             attribution.name,
             attribution.op_name,
             attribution.context_id,
-            sum(attribution.dur_ns) as dur_ns
+            said.collective_name,
+            said.category_name,
+            sum(attribution.dur_ns) as dur_ns,
+            count(*) as work_count
         from attribution
         join windows on windows.source_id = attribution.source_id
         left join
@@ -81,13 +86,20 @@ with
             and said.event_id = attribution.event_id
         where
             attribution.run_id = $run_id
-            and not is_communication(attribution.name, said.collective_name, said.category_name)
             and (
                 windows.first_step_index is null
                 or attribution.step_index
                 between windows.first_step_index and windows.last_step_index
             )
         group by all
+    ),
+    work as (
+        select source_id, step, name, op_name, context_id, dur_ns
+        from sums
+        where
+            case
+                when work_count > 0 then not is_communication(name, collective_name, category_name)
+            end
     ),
     computed as materialized(
         select work.*, calling_context.phase_kind

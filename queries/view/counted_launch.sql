@@ -3,6 +3,7 @@
 -- source = "table kernel_counter; launch_key tells which rows are of one launch"
 -- needs = ["kernel_counter"]
 -- depends = ["counter_source", "copy_of", "launch_time"]
+-- empty_without = ["kernel_counter"]
 -- columns = "run_id source_id event_id-kernel name device_id dur_ns launch_count launch_index
 -- grid_x grid_y grid_z block_x block_y block_z occupancy_ratio elapsed_cycles sm_clock_hz
 -- dadd_inst dadd_per_cycle dmul_inst dmul_per_cycle dfma_inst dfma_per_cycle fadd_inst

@@ -6,6 +6,7 @@
 -- depends = ["counted_launch", "device_known", "arithmetic", "duration_of", "why_missing",
 -- "dense_peak", "fp16_kind", "has_packed_fp32", "tensor_kinds", "missing_metrics",
 -- "counted_at_rate", "why_not_worked_out"]
+-- empty_without = ["kernel_counter", "match_counter"]
 -- columns = "run_id source_id event_id match_index name launch_count-row launch_index device_id
 -- device_name compute_capability provenance_kind-measured dur_ns-counted dur_reason fp64_flop
 -- fp64_reason fp32_flop fp32_reason fp16_packed_flop fp16_scalar_flop fp16_arithmetic_flop

@@ -3,6 +3,7 @@
 -- source = "tables assumption, model_ceiling and device, each figure with its source"
 -- needs = ["device"]
 -- depends = ["device_known"]
+-- is_kept = true
 -- columns = "run_id source_id device_id device_name ceiling_kind-launches ceiling_name value unit
 -- origin_kind source_text model_name reported_value reported_ratio"
 -- ceiling_name = "e.g. fp32, tensor_fp16, dram; reported: the profiler does not name it"

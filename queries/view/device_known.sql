@@ -4,6 +4,7 @@
 -- source = "tables device, op_stat, configuration, assumption and device_model, view cpu_known"
 -- needs = ["device"]
 -- depends = ["cpu_known", "device_key"]
+-- is_kept = true
 -- columns = "run_id source_id device_id device_name model_name compute_capability capability_major"
 -- compute_capability = "from the file, else of the known device"
 -- capability_major = "BIGINT: major compute capability"

@@ -2,6 +2,7 @@
 -- source = "view device_ceiling"
 -- needs = ["device"]
 -- depends = ["device_ceiling"]
+-- is_kept = true
 -- columns = "run_id source_id device_id fp64_flop_per_s fp32_flop_per_s fp16_flop_per_s
 -- tensor_fp64_flop_per_s tensor_tf32_flop_per_s tensor_bf16_flop_per_s tensor_fp16_flop_per_s
 -- tensor_fp8_flop_per_s tensor_fp4_flop_per_s tensor_int8_flop_per_s dram_bytes_per_s

@@ -2,6 +2,7 @@
 -- merged from several ranks."
 -- source = "tables source_file and device; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
+-- is_kept = true
 -- columns = "run_id source_id device_id rank_index"
 -- device_id = "device; NULL: work without a device in the file"
 -- rank_index = "rank; NULL if unknown, or if the device has several ranks"

@@ -5,6 +5,7 @@
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work", "device_peak", "time_at_peak", "roof_of", "busy_what",
 -- "usual_latency_ratio"]
+-- empty_without = ["kernel_counter", "match_counter", "kernel_match"]
 -- columns = "run_id source_id event_id name launch_count-row launch_index device_id device_name
 -- compute_capability provenance_kind-measured dur_ns-counted dur_reason fp64_flop fp64_reason
 -- fp32_flop fp32_reason fp16_packed_flop fp16_scalar_flop fp16_arithmetic_flop fp16_kind

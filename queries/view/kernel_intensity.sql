@@ -2,6 +2,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: arithmetic intensity by level"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work", "level_traffic"]
+-- empty_without = ["kernel_counter", "match_counter", "kernel_match"]
 -- columns = "run_id source_id event_id name level_name byte_definition total_arithmetic_flop
 -- total_packed_flop total_scalar_flop traffic_bytes arithmetic_flop_per_byte packed_flop_per_byte
 -- scalar_flop_per_byte reason"

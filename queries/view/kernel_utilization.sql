@@ -4,6 +4,7 @@
 -- SpeedOfLight_RooflineChart"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work", "device_ceiling", "device_known", "of_ceiling"]
+-- empty_without = ["kernel_counter", "match_counter", "kernel_match"]
 -- columns = "run_id source_id event_id name ceiling_name work_flop dur_ns peak_flop_per_s
 -- peak_source utilization_ratio own_peak_flop_per_s own_utilization_ratio reason"
 -- ceiling_name = "fp64, fp32, fp16 (packed, only as work) or tensor_…"

@@ -3,6 +3,7 @@
 -- source = "docs/metrics.md, section Which kernels count"
 -- needs = ["kernel_counter"]
 -- depends = ["counter_source", "kernel_launch", "device_if_several"]
+-- empty_without = ["kernel_counter"]
 -- columns = "run_id source_id event_id-kernel other_ns"
 -- other_ns = "duration in the other recording, of all launches in the row"
 with

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
+
 from tests.parsers.conftest import Parsed, Row, gathered
-from tracekit.parser import Report
+from tracekit.engine.written import written
+from tracekit.parser import Batch, Report
 from tracekit.parsers.nsight_compute import NsightComputeParser
 from tracekit.source import Source
 
@@ -167,11 +171,25 @@ def _advice(rule: Advice) -> list[str]:
     return [f"    {rule.kind}   {parts[0]}", *(f"          {part}" for part in parts[1:])]
 
 
+def as_seen(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Rows as SQL sees them: the text of a number can follow from its value and format."""
+    text = f"coalesce(value_raw, {written('value', 'raw_format')})"
+    for table, batch in batches:
+        if table != "kernel_metric":
+            yield table, batch
+            continue
+        with duckdb.connect() as connection:
+            connection.register("metrics", pa.Table.from_batches([batch]))
+            shown = f"SELECT * EXCLUDE (raw_format) REPLACE ({text} AS value_raw) FROM metrics"
+            for part in connection.sql(shown).to_arrow_table().to_batches():
+                yield table, part
+
+
 def read(path: Path, content: bytes | str) -> Parsed:
     """What the parser makes of a file with this content."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     report = Report()
-    return gathered(NsightComputeParser().parse(Source.at(path), report), report)
+    return gathered(as_seen(NsightComputeParser().parse(Source.at(path), report)), report)
 
 
 def known(row: Row) -> Row:

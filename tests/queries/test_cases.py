@@ -22,7 +22,7 @@ import pyarrow as pa
 import pytest
 
 from tracekit.catalog import KINDS, Query, catalog
-from tracekit.engine import Database
+from tracekit.engine import _ALL, Database
 from tracekit.engine.scope import QueryScope
 from tracekit.errors import QueryError
 from tracekit.result import Result
@@ -162,7 +162,7 @@ def show_what_is_stored(database: Database) -> None:
         for old in set(database._scopes.values()):
             old.close(cursor)
         scope.open(cursor)
-    database._scopes = {None: scope}
+    database._scopes = {_ALL: scope}
     database._answers.clear()
 
 

@@ -9,12 +9,19 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
-from tracekit.catalog import Parameter, Query, catalog, definitions_for, query_named
+from tracekit.catalog import (
+    Parameter,
+    Query,
+    catalog,
+    definitions_for,
+    is_of_one_phase,
+    query_named,
+)
 from tracekit.engine.answers import reported, selected, tree
 from tracekit.engine.functions import Functions
 from tracekit.engine.scope import FAILURES, QueryScope, definition, escaped, is_small, quoted
@@ -59,6 +66,16 @@ _OF_QUESTIONS = (
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
 
 
+class _Sight(NamedTuple):
+    """What a query sees: all runs or some, and the run and phase that it asks about, if known."""
+
+    runs: frozenset[str] | None = None
+    asked: tuple[str, str] | None = None
+
+
+_ALL = _Sight()
+
+
 class Database:
     """Read-only queries of one store, as of the moment it was opened.
 
@@ -71,7 +88,7 @@ class Database:
         self.store = store
         self._limits = limits or Limits()
         self._running: set[Future[pa.Table]] = set()
-        self._scopes: dict[frozenset[str] | None, QueryScope] = {}
+        self._scopes: dict[_Sight, QueryScope] = {}
         self._numbers = itertools.count()  # of catalogs, whose names stay unique
         self._answers: dict[tuple[Any, ...], Result] = {}
         self._root = str(store.path.resolve())
@@ -128,7 +145,7 @@ class Database:
         while True:
             try:
                 with self._cursor() as cursor:
-                    return self._scope(None).define(cursor, _RUNS)
+                    return self._scope(_ALL).define(cursor, _RUNS)
             except FAILURES as error:
                 self._scopes.clear()
                 if self._has_changed():
@@ -146,20 +163,21 @@ class Database:
         self._snapshot = self._snapshot.without(found)
         return bool(found)
 
-    def _scope(self, runs: frozenset[str] | None) -> QueryScope:
-        """Return what a query of some runs sees, without files of other runs; None for all runs."""
+    def _scope(self, sight: _Sight) -> QueryScope:
+        """Return what a query sees, without files of other runs."""
         with self._busy:
-            if runs not in self._scopes:
-                self._scopes[runs] = self._new_scope(runs)
+            if sight not in self._scopes:
+                self._scopes[sight] = self._new_scope(sight)
                 self._close_oldest_scope()
-            return self._scopes[runs]
+            return self._scopes[sight]
 
-    def _new_scope(self, runs: frozenset[str] | None) -> QueryScope:
+    def _new_scope(self, sight: _Sight) -> QueryScope:
+        runs = sight.runs
         snapshot = self._snapshot if runs is None else self._snapshot.of_runs(runs)
-        if runs is not None and snapshot.files == self._snapshot.files:
-            return self._scope(None)
+        if sight.asked is None and runs is not None and snapshot.files == self._snapshot.files:
+            return self._scope(_ALL)
         name = None if runs is None else f"runs_{next(self._numbers)}"
-        scope = QueryScope(name, snapshot, self._root, self._functions)
+        scope = QueryScope(name, snapshot, self._root, self._functions, sight.asked)
         with self._connection.cursor() as cursor:
             scope.open(cursor)
         return scope
@@ -167,7 +185,7 @@ class Database:
     def _close_oldest_scope(self) -> None:
         """Keep memory bounded for sessions that ask hundreds of runs, one after the other."""
         if len(self._scopes) > _MOST_SCOPES:
-            oldest = next(runs for runs in self._scopes if runs is not None)
+            oldest = next(sight for sight in self._scopes if sight != _ALL)
             with self._connection.cursor() as cursor:
                 self._scopes.pop(oldest).close(cursor)
 
@@ -209,7 +227,9 @@ class Database:
         values = self._values(query, given, runs)
         asked = (name, runs, *values.values())
         known = self._answers.get(asked)
-        answer = self._answer(query, values, runs) if known is None else known
+        answer = (
+            self._answer(query, values, _sight_of(query, values, runs)) if known is None else known
+        )
         if answer.table.nbytes <= _MOST_KEPT_BYTES and len(self._answers) < _MOST_KEPT_ANSWERS:
             self._answers[asked] = answer
         chosen = tuple(
@@ -230,7 +250,7 @@ class Database:
         for parameter in query.parameters:
             if parameter.chosen_by is not None and values[parameter.name] is None:
                 asked = {name: values[name] for name in _PARAMETER.findall(parameter.chosen_by)}
-                rows = self._fetch(f"FROM {parameter.chosen_by}", asked, runs).to_pylist()
+                rows = self._fetch(f"FROM {parameter.chosen_by}", asked, _Sight(runs)).to_pylist()
                 chosen = [row["choice_name"] for row in rows if row["is_chosen"]]
                 if rows and not chosen:
                     unsaid[parameter.name] = [row["choice_name"] for row in rows]
@@ -315,10 +335,10 @@ class Database:
         self,
         query: Query,
         parameters: Mapping[str, Any],
-        runs: frozenset[str] | None = None,
+        sight: _Sight = _ALL,
     ) -> Result:
         try:
-            table = self._fetch(query.sql, parameters, runs)
+            table = self._fetch(query.sql, parameters, sight)
         except QueryError as error:
             if not _OVERFLOW.search(str(error)):
                 raise
@@ -333,12 +353,12 @@ class Database:
         self,
         text: str,
         parameters: Mapping[str, Any],
-        runs: frozenset[str] | None = None,
+        sight: _Sight = _ALL,
         *,
         is_of_user: bool = False,
     ) -> pa.Table:
-        """Return the rows of `text` for some runs; None for all runs."""
-        scope = self._scope(runs)
+        """Return the rows of `text` about what it sees."""
+        scope = self._scope(sight)
         try:
             try:
                 return self._rows(scope, text, parameters, is_of_user=is_of_user)
@@ -350,9 +370,9 @@ class Database:
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except FAILURES as error:
-            is_stale = self._scopes.get(runs) is not scope
+            is_stale = self._scopes.get(sight) is not scope
             if is_stale or (_is_of_a_file(error) and self._mended()):
-                return self._fetch(text, parameters, runs, is_of_user=is_of_user)
+                return self._fetch(text, parameters, sight, is_of_user=is_of_user)
             raise QueryError(self._explained(error)) from error
 
     def _mended(self, run_id: str | None = None) -> bool:
@@ -456,6 +476,13 @@ def _runs_of(query: Query, given: Mapping[str, Any]) -> frozenset[str] | None:
     return frozenset(str(given[name]) for name in names)
 
 
+def _sight_of(query: Query, values: Mapping[str, Any], runs: frozenset[str] | None) -> _Sight:
+    """Return what a report sees; rows that it shares with others are then computed once."""
+    if runs is None or len(runs) > 1 or not is_of_one_phase(query.name):
+        return _Sight(runs)
+    return _Sight(runs, (next(iter(runs)), values.get("phase") or "all"))
+
+
 def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
     """Raise QueryError for a value that a parameter cannot have."""
     if isinstance(value, int | float) and not 0 <= value <= _MOST_PARAMETER:
@@ -501,7 +528,7 @@ def value_of(macro: str, arguments: Sequence[Any]) -> Any:
 
 def values_of(macro: str, columns: Sequence[Sequence[Any]]) -> pa.Array:
     """Return the same for many rows; the arguments are columns of equal length."""
-    query = catalog()[macro]
+    query = query_named(macro, "macro")
     slots = ", ".join(f"unnest(CAST(? AS {p.type}[])) AS {p.name}" for p in query.parameters)
     with duckdb.connect() as connection:
         for needed in definitions_for(macro):

@@ -1,12 +1,13 @@
-"""The built-in tables: devices, processor events, and operator classes."""
+"""The built-in tables: devices, processor events, and operator classes.
+
+Few queries need one, and loading what describes them takes time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from tracekit import events, opclasses
-from tracekit.peaks import models
 from tracekit.schema import (
     CPU_FAMILY,
     DEVICE_MODEL,
@@ -19,6 +20,8 @@ from tracekit.schema import (
 
 
 def _model_rows() -> list[dict[str, Any]]:
+    from tracekit.peaks import models
+
     return [
         {
             "model_key": key,
@@ -38,6 +41,8 @@ def _model_rows() -> list[dict[str, Any]]:
 
 
 def _ceiling_rows() -> list[dict[str, Any]]:
+    from tracekit.peaks import models
+
     return [
         {
             "model_name": model.name,
@@ -54,12 +59,36 @@ def _ceiling_rows() -> list[dict[str, Any]]:
     ]
 
 
+def _event_model_rows() -> list[dict[str, Any]]:
+    from tracekit.events import model_rows
+
+    return model_rows()
+
+
+def _event_set_rows() -> list[dict[str, Any]]:
+    from tracekit.events import set_rows
+
+    return set_rows()
+
+
+def _cpu_family_rows() -> list[dict[str, Any]]:
+    from tracekit.events import family_rows
+
+    return family_rows()
+
+
+def _op_class_rows() -> list[dict[str, Any]]:
+    from tracekit.opclasses import rows
+
+    return rows()
+
+
 #: Built-in tables, each with the function that returns its rows.
 REFERENCES: tuple[tuple[Table, Callable[[], list[dict[str, Any]]]], ...] = (
     (DEVICE_MODEL, _model_rows),
     (MODEL_CEILING, _ceiling_rows),
-    (EVENT_MODEL, events.model_rows),
-    (EVENT_SET, events.set_rows),
-    (CPU_FAMILY, events.family_rows),
-    (OP_CLASS, opclasses.rows),
+    (EVENT_MODEL, _event_model_rows),
+    (EVENT_SET, _event_set_rows),
+    (CPU_FAMILY, _cpu_family_rows),
+    (OP_CLASS, _op_class_rows),
 )

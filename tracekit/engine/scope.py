@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from tracekit.catalog import Query, definitions, definitions_for
+from tracekit.catalog import Query, asks_what_there_is, definitions, definitions_for
 from tracekit.engine.functions import Functions
 from tracekit.engine.references import REFERENCES
-from tracekit.schema import STORED_TABLE, TABLES, Table
+from tracekit.engine.written import written
+from tracekit.schema import KERNEL_METRIC, STORED_TABLE, TABLES, Column, Table
 from tracekit.store import FILE_PATTERN, Snapshot
 
 _SQL_TYPES = {
@@ -25,35 +27,49 @@ _SQL_TYPES = {
 }
 # What DuckDB raises, also for an error whose message has invalid text.
 FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
+#: Columns that are not stored where others say the same, by table and by a column of its files.
+_FOLLOWING = {
+    (KERNEL_METRIC.name, "raw_format"): {
+        "value_raw": f"coalesce(value_raw, {written('value', 'raw_format')})"
+    }
+}
 _GLOB = re.compile(r"([*?\[])")
 # Up to this size, computing the rows of a view is faster than planning it at each mention.
 _MOST_KEPT_BYTES = 2 << 20
+# Above this many kernels and copies, rows are computed at each mention: kept ones take memory.
+_MOST_KEPT_WORK = 4_000_000
 
 
 class QueryScope:
     """The tables and views of a snapshot, in a DuckDB catalog of its own.
 
-    Views and macros are defined when a query first names them. The views of a small snapshot
-    become tables: DuckDB plans a view at each mention, with all the views below it, which takes far
-    longer than computing its few rows once. ``snapshot`` is what it shows; ``is_mixed`` is whether
-    its files may lack columns.
+    Views and macros are defined when a query first names them. The views of a small snapshot, and
+    those with few rows of any run, become tables: DuckDB plans a view at each mention, with all the
+    views below it, which takes far longer than computing its few rows once. ``snapshot`` is what it
+    shows; ``is_mixed`` is whether its files may lack columns.
     """
 
     def __init__(
-        self, name: str | None, snapshot: Snapshot, root: str, functions: Functions
+        self,
+        name: str | None,
+        snapshot: Snapshot,
+        root: str,
+        functions: Functions,
+        asked: tuple[str, str] | None = None,
     ) -> None:
         """Show `snapshot`, a part of the store at `root`, in the catalog `name`.
 
-        None is for the default catalog of a cursor.
+        None is for the default catalog of a cursor. `asked` are the run and the phase that all
+        queries are about, if that is known.
         """
         self.snapshot = snapshot
         self._name = name
         self._root = root
         self._functions = functions
+        self._asked = asked
         self.is_mixed = False
         self._is_small = is_small(snapshot)
         self._defined: set[str] = set()
-        self._views: set[str] = set()  # that can become tables
         self._busy = threading.RLock()
 
     def open(self, cursor: duckdb.DuckDBPyConnection) -> None:
@@ -86,49 +102,75 @@ class QueryScope:
 
     def define(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
         """Define what `text` names: defining everything takes longer than most queries."""
-        self._define(cursor, definitions_for(text), text.lower())
+        is_every = asks_what_there_is(text)
+        queries = definitions_for(text, self._is_empty)
+        self._define(cursor, queries, text.lower(), is_every=is_every)
 
     def define_all(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Define everything, so that an error can suggest a name."""
-        self._define(cursor, definitions(), "")
+        self._define(cursor, definitions(), "", is_every=True)
 
     def _define(
-        self, cursor: duckdb.DuckDBPyConnection, queries: Sequence[Query], text: str
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        queries: Sequence[Query],
+        text: str,
+        *,
+        is_every: bool,
     ) -> None:
         """Define macros and views, and the tables and functions that they and `text` name."""
         with self._busy:
             texts = [text, *(query.sql for query in queries)]
-            is_every = len(queries) == len(definitions())
             if is_every:
                 texts.extend(TABLES)
             self._functions.define(texts)
             self._define_references(cursor, texts)
             self._define_tables(cursor, texts)
             new = [query for query in queries if query.name not in self._defined]
-            is_kept = self._is_small and not is_every
-            for statement in stand_ins(() if is_kept else new):  # tables are bound at no cost
-                cursor.execute(statement)
-            for query in new:
-                self._define_one(cursor, query, is_kept=is_kept)
-                # Of everything, views are not computed: they become tables when a query needs them.
-                if query.kind == "macro" or not (is_every and self._is_small):
-                    self._defined.add(query.name)
+            # Of everything, views are not computed: they become tables when a query needs them.
+            self._define_new(cursor, new, can_keep=not is_every)
+            self._defined |= {q.name for q in new if q.kind == "macro" or not is_every}
 
-    def _define_one(
-        self, cursor: duckdb.DuckDBPyConnection, query: Query, *, is_kept: bool
+    def _define_new(
+        self, cursor: duckdb.DuckDBPyConnection, new: Sequence[Query], *, can_keep: bool
     ) -> None:
-        if query.kind == "view" and self._is_empty(query):
-            cursor.execute(f"{_stand_in(query)} WHERE false")
+        """Define macros first: DuckDB binds one when it is created, with all the views below it."""
+        macros = [query for query in new if query.kind == "macro"]
+        for statement in (*stand_ins(new), *map(definition, macros)):
+            cursor.execute(statement)
+        for query in new:
+            if query.kind == "view":
+                self._define_view(cursor, query, can_keep=can_keep)
+        for query in macros if can_keep else ():
+            if query.is_kept:
+                self._keep_rows(cursor, query)
+
+    def _define_view(
+        self, cursor: duckdb.DuckDBPyConnection, view: Query, *, can_keep: bool
+    ) -> None:
+        if self._is_empty(view):
+            cursor.execute(f"{_stand_in(view)} WHERE false")
             return
-        if is_kept and query.kind == "view":
-            if query.name in self._views:
-                cursor.execute(f"DROP VIEW {query.name}")
-                self._views.remove(query.name)
-            if _is_kept(cursor, query):
+        is_kept = self._is_small or (view.is_kept and self._name is not None)
+        if can_keep and is_kept:
+            cursor.execute(f"DROP VIEW IF EXISTS {view.name}")
+            if _is_made(cursor, view.name, view.sql):
                 return
-        cursor.execute(definition(query))
-        if query.kind == "view":
-            self._views.add(query.name)
+        cursor.execute(definition(view))
+
+    def _keep_rows(self, cursor: duckdb.DuckDBPyConnection, macro: Query) -> None:
+        """Compute the rows of a macro for the run and the phase that it is asked about here."""
+        if self._asked is None or self._work_count(cursor) > _MOST_KEPT_WORK:
+            return
+        table = f"{macro.name}_rows"
+        given = ", ".join(map(quoted, self._asked[: len(macro.parameters)]))
+        if _is_made(cursor, table, f"FROM {macro.name}({given})"):
+            cursor.execute(definition(replace(macro, sql=f"FROM {table}")))
+
+    def _work_count(self, cursor: duckdb.DuckDBPyConnection) -> int:
+        """How much work devices did, which the rows of macros grow with."""
+        tables = [name for name in ("kernel", "transfer") if name in self._defined]
+        return sum(cursor.sql(f"FROM {name}").count("*").fetchall()[0][0] for name in tables)
 
     def _is_empty(self, view: Query) -> bool:
         """Return whether a view has no rows because none of its tables has any."""
@@ -164,7 +206,7 @@ class QueryScope:
         if not files:
             return _view_of(table, (), "(SELECT '' AS filename) WHERE false")
         read = _read(files, is_mixed=self.is_mixed)
-        present = [column.name for column in table.columns]
+        present = table.schema.names
         if self.is_mixed:
             present = cursor.sql(f"FROM {read}").columns
         return _view_of(table, present, read)
@@ -199,10 +241,10 @@ def is_small(snapshot: Snapshot) -> bool:
     return True
 
 
-def _is_kept(cursor: duckdb.DuckDBPyConnection, view: Query) -> bool:
-    """Create a table from a view, unless that fails: a query may not need the row that does."""
+def _is_made(cursor: duckdb.DuckDBPyConnection, table: str, sql: str) -> bool:
+    """Create a table from a query, unless that fails: another may not need the row that does."""
     try:
-        cursor.execute(f"CREATE TABLE {view.name} AS {view.sql}")
+        cursor.execute(f"CREATE TABLE {table} AS {sql}")
     except duckdb.InterruptException:
         raise
     except FAILURES:
@@ -224,15 +266,23 @@ def _make(
 
 def _view_of(table: Table, present: Collection[str], rows: str) -> str:
     """Return a view with every column of `table`: those in `present`, and the others as NULL."""
-    columns = [
-        f'"{c.name}"' if c.name in present else f'CAST(NULL AS {_SQL_TYPES[c.type]}) AS "{c.name}"'
-        for c in table.columns
-    ]
+    following = {
+        name: text
+        for (owner, stored), texts in _FOLLOWING.items()
+        if owner == table.name and stored in present
+        for name, text in texts.items()
+    }
+    columns = [f'{following.get(c.name, _sql_of(c, present))} AS "{c.name}"' for c in table.columns]
     keys = (f"{_key(1)} AS run_id", f"{_key(2)} AS source_id")
     # Files are opened now, so a missing column is found before the query runs.
     binding = "" if present else "WITH (DEFER_BINDING) "
     select = f"SELECT {', '.join((*keys, *columns))} FROM {rows}"  # noqa: S608 - all of it quoted
     return f"CREATE OR REPLACE VIEW {table.name} {binding}AS {select}"
+
+
+def _sql_of(column: Column, present: Collection[str]) -> str:
+    is_present = column.name in present
+    return f'"{column.name}"' if is_present else f"CAST(NULL AS {_SQL_TYPES[column.type]})"
 
 
 def _key(group: int) -> str:

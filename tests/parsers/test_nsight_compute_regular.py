@@ -1,0 +1,177 @@
+"""Rows of the raw page read at once and one by one give the same tables, sound or damaged."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import CORPUS, ROOT
+from tests.parsers.ncu_pages import Launch, Metric, as_seen, raw
+from tracekit.engine import Database
+from tracekit.errors import FormatError
+from tracekit.intake import Options, ingest
+from tracekit.parser import Report
+from tracekit.parsers.nsight_compute import NsightComputeParser
+from tracekit.parsers.nsight_compute.csvpages import CsvPage
+from tracekit.reading.text import lines
+from tracekit.source import Source
+from tracekit.store import open_store
+
+#: So that a short file has several; each has some rows of a page made here.
+BLOCK_BYTES = 2048
+TEXTS = [
+    *("0", "1", "1,234", "1234", "1,234,567.25", "0.07", "45.30", "100.00", "1.5e+20", "-3", "+4"),
+    *("9,007,199,254,740,993", "9,223,372,036,854,775,807", "1" * 25, "1,23", "1.", ".5", "1.234"),
+    *("n/a", "(!) n/a", "nan", "-nan", "inf", "", " ", "CachePreferNone", "12 (1; 2; 9)", "µ"),
+]
+NAMES = [
+    *(("dram__bytes.sum", unit) for unit in ("byte", "Kbyte")),
+    ("gpu__time_duration.sum", "us"),
+    ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "%"),
+    ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst"),
+    ("launch__func_cache_config", ""),
+    ("device__attribute_display_name", ""),
+    ("device__attribute_multiprocessor_count", ""),
+]
+DAMAGE = [b'"', b",", b"\n", b"\r", b"\0", b"\xff", b"", b'""', b"==PROF== x\n", b'"\n"', b'","']
+
+
+def pages() -> Iterator[Any]:
+    """Raw pages of real reports."""
+    folders = [CORPUS / "h100", CORPUS / "ncu", ROOT / "fixtures/nsight_compute"]
+    for file in sorted(file for folder in folders for file in folder.rglob("*.csv*")):
+        content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        if b"Process ID" in content and b'"Metric Name"' not in content:
+            yield pytest.param(content, id=file.name)
+
+
+def made(seed: int, *, is_mixed: bool = False) -> bytes:
+    """A page of launches with every kind of cell."""
+    rng = random.Random(seed)
+    metrics = rng.sample(NAMES, 5)
+    launches = [
+        Launch(
+            number,
+            name=rng.choice(["k(int)", "void µ<2, 3>(float*)", ""]),
+            grid=rng.choice(["(16, 2, 1)", "(0, 0, 0)", "n/a"]),
+            device=rng.choice(["0", "1"]),
+            cc=rng.choice(["8.0", "9.0"]) if is_mixed else "8,0",
+            metrics=[
+                Metric(name, unit, rng.choice(TEXTS if rng.random() < 0.3 else TEXTS[:8]))
+                for name, unit in metrics
+            ],
+        )
+        for number in range(60)
+    ]
+    return raw(launches).encode()
+
+
+def damaged(content: bytes, rng: random.Random) -> bytes:
+    """The same with a few bytes replaced, or its end cut off."""
+    for _ in range(rng.randrange(1, 4)):
+        place = rng.randrange(len(content))
+        content = content[:place] + rng.choice(DAMAGE) + content[place + rng.randrange(3) :]
+    return content[: rng.randrange(len(content))] if rng.random() < 0.2 else content
+
+
+def found(file: Path) -> tuple[Any, ...]:
+    """Every row by table, in order, and all that the report says; or why it is refused."""
+    report, rows = Report(), dict[str, list[str]]()
+    try:
+        for table, batch in as_seen(NsightComputeParser().parse(Source.at(file), report)):
+            rows.setdefault(table, []).extend(map(str, batch.to_pylist()))
+    except FormatError as error:
+        return (str(error),)
+    rows = {table: sorted(texts) for table, texts in rows.items()}
+    return rows, report.event_count, report.facts, report.issues
+
+
+def read_both(
+    tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch, block_bytes: int = BLOCK_BYTES
+) -> list[bool]:
+    """Read a page both ways, which must agree; return for which blocks rows were read at once."""
+    file, taken = tmp_path / "raw.csv", list[bool]()
+    file.write_bytes(content)
+    at_once = CsvPage.feed_rows
+
+    def noted(page: CsvPage, place: int, rows: Any) -> bool:
+        taken.append(at_once(page, place, rows))
+        return taken[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lines, "BLOCK_BYTES", block_bytes)
+        patch.setattr(CsvPage, "feed_rows", noted)
+        by_columns = found(file)
+        patch.setattr(CsvPage, "feed_rows", lambda *_: False)
+        one_by_one = found(file)
+    assert by_columns == one_by_one
+    return taken
+
+
+@pytest.mark.parametrize("content", list(pages()))
+def test_real_pages(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    for block_bytes in (BLOCK_BYTES, 1 << 16):
+        read_both(tmp_path, content, monkeypatch, block_bytes)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_kind_of_cell(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = made(seed)
+    taken = read_both(tmp_path, content, monkeypatch)
+    assert sum(taken) >= len(taken) // 2 > 0
+    assert any(read_both(tmp_path, content.replace(b"\n", b"\r\n"), monkeypatch))
+    read_both(tmp_path, made(seed, is_mixed=True), monkeypatch)
+
+
+def test_sql_sees_each_cell_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK_BYTES)
+    content, file = made(1), tmp_path / "raw.csv"
+    file.write_bytes(content)
+    ingest(file, tmp_path / "S", Options(run_name="r"))
+    rows = Database(open_store(tmp_path / "S")).sql("FROM kernel_metric").rows()
+    _, *launches = csv.DictReader(io.StringIO(content.decode()))
+    names = [name for name in launches[0] if "__" in name]
+    expected = Counter((name, launch[name]) for launch in launches for name in names)
+    assert Counter((row["label_name"] or row["metric_name"], row["value_raw"]) for row in rows) == (
+        expected
+    )
+    stored = pq.read_table(tmp_path / "S/kernel_metric").column("value_raw")
+    assert 0 < stored.null_count < len(stored)
+
+
+def test_beside_files_that_keep_every_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store is of the days when a file had no format of a value."""
+    store = shutil.copytree(ROOT / "fixtures/store/v1/S", tmp_path / "S")
+    assert "raw_format" not in pq.read_schema(next(store.glob("kernel_metric/*/*/*.parquet"))).names
+    monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK_BYTES)
+    (tmp_path / "raw.csv").write_bytes(made(1))
+    ingest(tmp_path / "raw.csv", store, Options(run_name="new"))
+    counts = "SELECT run_id, count(*), count(value_raw) FROM kernel_metric GROUP BY ALL"
+    rows = Database(open_store(store)).sql(f"{counts} ORDER BY run_id").rows()
+    assert [tuple(row.values()) for row in rows] == [
+        ("c", 36, 36),
+        ("counters", 112, 112),
+        ("new", 60 * 5, 60 * 5),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damage(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(seed)
+    taken = [
+        flag
+        for _ in range(12)
+        for flag in read_both(tmp_path, damaged(made(seed), rng), monkeypatch)
+    ]
+    assert True in taken
+    assert False in taken

@@ -1,0 +1,103 @@
+"""Numbers of which only the value must be kept: their text follows from it and from its format.
+
+Such a number is ``1,234.50`` or ``1234.50``: digits, all thousands separated or none, a point and
+decimals. `tracekit.engine.written` is the text again, as SQL over what is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.schema import RAW_POWER_BIAS
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_MOST_DIGITS = 15  # float64 and back gives the same ones
+_MOST_DECIMALS = 9
+_MOST_POWER = 13  # with decimals, 10**22: the largest that is exact
+_POWERS = np.array([float(f"1e{power}") for power in range(_MOST_POWER + _MOST_DECIMALS + 1)])
+_ZERO, _POINT, _COMMA = b"0.,"
+_GROUP = 4  # characters, with the separator
+
+
+@dataclass(frozen=True, slots=True)
+class PlainNumbers:
+    """Cells as numbers; what is in the arrays of a cell that is not plain has no meaning."""
+
+    is_plain: Flags
+    value: npt.NDArray[np.float64]  # times the power of ten of its unit
+    format: Ints  # the power, the decimals, and whether thousands are separated
+
+    @classmethod
+    def of(cls, cells: pa.StringArray, powers: Ints) -> PlainNumbers:
+        """Read cells, none of which is NULL."""
+        shape = _Shape.of(cells)
+        shift = shape.decimals - powers
+        is_plain = shape.is_plain & (np.abs(powers) <= _MOST_POWER)
+        is_plain &= np.abs(shift) < len(_POWERS)
+        digits = shape.digits(is_plain)
+        scale = _POWERS[np.where(is_plain, np.abs(shift), 0)]
+        value = np.where(shift >= 0, digits / scale, digits * scale)
+        kind = ((powers + RAW_POWER_BIAS) * 10 + shape.decimals) * 2 + shape.is_grouped
+        return cls(is_plain, value, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Where digits and other characters are in cells."""
+
+    content: npt.NDArray[np.uint8]
+    starts: Ints
+    is_digit: Flags  # by character
+    other_count: Ints  # by cell
+    is_plain: Flags
+    decimals: Ints
+    is_grouped: Flags
+
+    @classmethod
+    def of(cls, cells: pa.StringArray) -> _Shape:
+        _, offsets, data = cells.buffers()
+        starts = np.frombuffer(offsets, np.int32)[cells.offset : cells.offset + len(cells) + 1]
+        content = np.frombuffer(data or b"", np.uint8)[starts[0] : starts[-1]]
+        starts = (starts - starts[0]).astype(np.int64)
+        lengths, count = np.diff(starts), len(cells)
+        is_digit = (content - _ZERO) < 10
+        others = np.flatnonzero(~is_digit)
+        kinds = content[others]
+        cell = np.repeat(np.arange(count, dtype=np.int32), lengths)[others]
+
+        points = kinds == _POINT
+        end = starts[1:].copy()
+        end[cell[points]] = others[points]
+        whole = end - starts[:-1]
+        decimals = np.maximum(lengths - whole - 1, 0)
+        commas = kinds == _COMMA
+        comma_count = np.bincount(cell[commas], minlength=count)
+        point_count = np.bincount(cell[points], minlength=count)
+        other_count = np.bincount(cell, minlength=count)
+
+        is_wrong = ~(points | commas)
+        is_wrong |= commas & ((end[cell] - others) % _GROUP != 0)
+        is_wrong |= commas & ((others <= starts[cell]) | (others >= end[cell]))
+        is_plain = np.bincount(cell[is_wrong], minlength=count) == 0
+        is_plain &= (point_count == 0) | ((point_count == 1) & (decimals > 0))
+        is_whole = (comma_count == (whole - 1) // _GROUP) & (whole % _GROUP != 0)
+        is_plain &= (comma_count == 0) | is_whole
+        first = content[np.minimum(starts[:-1], max(len(content) - 1, 0))] if len(content) else 0
+        is_plain &= (whole == 1) | ((whole > 1) & (first != _ZERO))
+        is_plain &= (lengths - other_count <= _MOST_DIGITS) & (decimals <= _MOST_DECIMALS)
+        return cls(content, starts, is_digit, other_count, is_plain, decimals, comma_count > 0)
+
+    def digits(self, is_wanted: Flags) -> npt.NDArray[np.float64]:
+        """Return the digits of cells as one number, which is exact; 0 for the others."""
+        offsets = self.starts - np.concatenate(([0], np.cumsum(self.other_count)))
+        validity = np.packbits(is_wanted, bitorder="little")
+        buffers = offsets.astype(np.int32), self.content[self.is_digit], validity
+        texts = pa.StringArray.from_buffers(len(is_wanted), *map(pa.py_buffer, buffers))
+        return np.asarray(pc.cast(texts, pa.int64()).fill_null(0), np.float64)
