@@ -27,7 +27,7 @@ from tracekit.parsers.nsight_compute.columns import (
     PageColumn,
     of_one_event,
 )
-from tracekit.parsers.nsight_compute.launches import Launch, Launches
+from tracekit.parsers.nsight_compute.launches import Launch, PageLaunches
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
 from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
 from tracekit.reading.text.plain_numbers import PlainNumbers
@@ -149,7 +149,7 @@ class Assembler:
     _keys: list[int] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)
     _spreads: list[tuple[int, Spread]] = field(default_factory=list)  # of cells that are means
-    _rows: list[tuple[Launches, Sequence[int], pa.Array]] = field(default_factory=list)
+    _rows: list[tuple[PageLaunches, Sequence[int], pa.Array]] = field(default_factory=list)
     _is_continued: bool = False
     _failed: int = 0
     _known_in: Counter[str] = field(default_factory=Counter)  # launches, by column
@@ -195,7 +195,7 @@ class Assembler:
         if device_id in self.devices:
             self.devices[device_id].setdefault("name", name)
 
-    def add_rows(self, launches: Launches, keys: Sequence[int], cells: pa.Array) -> bool:
+    def add_rows(self, launches: PageLaunches, keys: Sequence[int], cells: pa.Array) -> bool:
         """Add launches with the same metrics, whose cells come one metric after the other.
 
         Return False if they must be read one by one: numbers are in another notation, a metric
@@ -209,7 +209,7 @@ class Assembler:
         self._rows.append((launches, keys, cells))
         return True
 
-    def _is_one_machine(self, launches: Launches) -> bool:
+    def _is_one_machine(self, launches: PageLaunches) -> bool:
         """Note the compute capability of each device; return False if one has several."""
         pairs = pa.table([launches.columns["device_id"], launches.capabilities], ["id", "is"])
         found: dict[int | None, str] = {}
@@ -254,13 +254,13 @@ class Assembler:
         is_all = count == len(self._launches)
         cut = len(self._cells) if is_all else self._of_launch[count][0]
         rules = len(self._rules) if is_all else self._of_launch[count][1]
-        launches = Launches.of(self._launches[:count])
+        launches = PageLaunches.of(self._launches[:count])
         yield from self._rows_of(launches, self._cells_of(launches, cut))
         if rules:
             yield KERNEL_RULE.name, _rule_rows(self._rules[:rules])
         self._forget(count, cut, rules)
 
-    def _rows_of(self, launches: Launches, cells: PageCells) -> Iterator[Batch]:
+    def _rows_of(self, launches: PageLaunches, cells: PageCells) -> Iterator[Batch]:
         """Yield the rows of launches and their counters."""
         self._tell_failed(launches, cells.failed)
         first = int(self._is_continued)
@@ -288,7 +288,9 @@ class Assembler:
 
     # -- cells --------------------------------------------------------------------------------
 
-    def _cells_by_metric(self, launches: Launches, keys: Sequence[int], raw: pa.Array) -> PageCells:
+    def _cells_by_metric(
+        self, launches: PageLaunches, keys: Sequence[int], raw: pa.Array
+    ) -> PageCells:
         """Return cells that come one metric after the other."""
         rows = np.tile(np.arange(len(launches)), len(keys))
         metric = np.repeat(np.array(keys, np.int64), len(launches))
@@ -301,7 +303,7 @@ class Assembler:
         cells = self._read(launches, rows, metric, raw, numbers, (nothing, nothing))
         return replace(cells, plain=plain)
 
-    def _cells_of(self, launches: Launches, cut: int) -> PageCells:
+    def _cells_of(self, launches: PageLaunches, cut: int) -> PageCells:
         """Return the first cells, which are those of `launches`."""
         starts = [at for at, _ in self._of_launch[: len(launches)]]
         rows = np.repeat(np.arange(len(launches)), np.diff([*starts, cut]))
@@ -321,7 +323,7 @@ class Assembler:
 
     def _read(
         self,
-        launches: Launches,
+        launches: PageLaunches,
         rows: Ints,
         metric: Ints,
         raw: pa.Array,
@@ -377,7 +379,7 @@ class Assembler:
                 occurrence_count=count,
             )
 
-    def _tell_failed(self, launches: Launches, failed: Flags) -> None:
+    def _tell_failed(self, launches: PageLaunches, failed: Flags) -> None:
         """Report of launches that failed: every counter is nan."""
         self._failed += (count := int(np.count_nonzero(failed)))
         if count:
@@ -391,7 +393,7 @@ class Assembler:
                 first_offset_bytes=int(launches.event_ids[np.argmax(failed)]),
             )
 
-    def _metric_rows(self, launches: Launches, cells: PageCells) -> pa.RecordBatch:
+    def _metric_rows(self, launches: PageLaunches, cells: PageCells) -> pa.RecordBatch:
         length = len(cells.raw)
         used, places = np.unique(cells.metric, return_inverse=True)
         metrics = [self._metrics[number] for number in used]
@@ -418,7 +420,7 @@ class Assembler:
 
     # -- counters that have a column ----------------------------------------------------------
 
-    def _columns(self, launches: Launches, cells: PageCells) -> dict[str, dict[str, Any]]:
+    def _columns(self, launches: PageLaunches, cells: PageCells) -> dict[str, dict[str, Any]]:
         """Return values by table and column; ``status_json`` says why some are missing."""
         columns: dict[str, dict[str, Any]] = {"kernel": {}, "kernel_counter": {}}
         reasons: dict[int, dict[str, str]] = {}
@@ -457,7 +459,7 @@ class Assembler:
         return of_one_event(cells, found)
 
     def _note_device(
-        self, launches: Launches, cells: PageCells, column: str, fillers: Sequence[Filler]
+        self, launches: PageLaunches, cells: PageCells, column: str, fillers: Sequence[Filler]
     ) -> None:
         """Keep what a report says about a device: it is the same in each of its launches."""
         devices = launches.columns["device_id"].to_pylist()
@@ -615,7 +617,7 @@ def _as_written(cells: PageCells) -> dict[str, pa.Array]:
     }
 
 
-def _kernels(launches: Launches, columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
+def _kernels(launches: PageLaunches, columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
     own = launches.columns
     both = {
         name: pc.coalesce(own[name], counted) if name in own else counted

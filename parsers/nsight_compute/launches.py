@@ -42,7 +42,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Launches:
+class PageLaunches:
     """Launches by column of `kernel`, and the compute capability of each one's device."""
 
     columns: dict[str, pa.Array]
@@ -63,7 +63,7 @@ class Launches:
         return np.asarray(self.columns["launch_count"], np.int64)
 
     @classmethod
-    def of(cls, launches: Sequence[Launch]) -> Launches:
+    def of(cls, launches: Sequence[Launch]) -> PageLaunches:
         """Return launches that were read one by one."""
         columns = {
             name: pa.array([getattr(launch, name) for launch in launches], INT)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parsers.nsight_compute.columns import Ints
-from tracekit.parsers.nsight_compute.launches import Launches, capability_of, number, sizes
+from tracekit.parsers.nsight_compute.launches import PageLaunches, capability_of, number, sizes
 from tracekit.parsers.nsight_compute.launches import args_json as args_of
 from tracekit.schema import INT, TEXT
 
@@ -93,7 +93,7 @@ def _is_regular(content: npt.NDArray[np.uint8], quotes: Ints, width: int) -> boo
 
 def launches_of(
     rows: RegularRows, places: Sequence[int], arg_names: tuple[str, ...]
-) -> Launches | None:
+) -> PageLaunches | None:
     """Return the launches of rows, from the columns of `csvpages.LAUNCH_CELLS` and arguments."""
     name, index, process, context, stream, device, grid, block, capability, count, *args = (
         rows.column(place) for place in places
@@ -114,7 +114,7 @@ def launches_of(
         **_axes("block", block),
     }
     columns["launch_key"] = _keys(columns)
-    return Launches(columns, _each(capability, capability_of, TEXT))
+    return PageLaunches(columns, _each(capability, capability_of, TEXT))
 
 
 def _each(

@@ -480,7 +480,7 @@ def _sight_of(query: Query, values: Mapping[str, Any], runs: frozenset[str] | No
     """Return what a report sees; rows that it shares with others are then computed once."""
     if runs is None or len(runs) > 1 or not is_of_one_phase(query.name):
         return _Sight(runs)
-    return _Sight(runs, (next(iter(runs)), values.get("phase") or "all"))
+    return _Sight(runs, (next(iter(runs)), values.get("phase", "all")))
 
 
 def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
