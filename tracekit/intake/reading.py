@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,16 @@ def attribute(parts: Sequence[Gathered | None], folder: Path, report: Report) ->
     known = [part for part in parts if part is not None]
     found = joined(known) if len(known) == len(parts) else gathered_from(folder)
     del known, parts  # what they hold goes as it is used
-    write_rows(attributed(found, folder), folder, "0", report)
+    write_rows(_one_ahead(attributed(found, folder)), folder, "0", report)
+
+
+def _one_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """The batches, each made in a thread while the one before it is written."""
+    with ThreadPoolExecutor(1, "tracekit-ahead") as beside:
+        coming = beside.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = beside.submit(next, batches, None)
+            yield batch
 
 
 def rows_of(
