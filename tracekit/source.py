@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -347,12 +347,16 @@ class Identity:
         return "s" + self.content_sha256[:15]
 
 
-def identify(source: Source) -> Identity:
-    """Hash the content of `source` and of the files beside it, decompressed."""
+def identify(source: Source, on_piece: Callable[[], None] = lambda: None) -> Identity:
+    """Hash the content of `source` and of the files beside it, decompressed.
+
+    `on_piece` is called for each piece; an exception of it ends the hash.
+    """
     digest, size = hashlib.sha256(), 0
     for part in (source, *source.beside):
         with part.open() as stream:
             for piece in stream.pieces():
+                on_piece()
                 digest.update(piece)
                 size += len(piece)
     return Identity(digest.hexdigest(), size)

@@ -56,6 +56,8 @@ _LOCK_SECONDS = 60
 _ROW_GROUP_ROWS, _ROW_GROUP_BYTES = 1 << 16, 32 << 20
 # A writer keeps the metadata of every row group until its file ends.
 _FILE_ROWS = 1 << 20
+# Of so many sources, the sizes are looked up in their files.
+_FEW_SOURCES = 64
 # Memory is released this often; otherwise the heap grows with the file.
 _TRIM_ROWS = 1 << 18
 _COMPRESSION_LEVEL = 3
@@ -455,6 +457,11 @@ class Store:
         marks = self._files(SOURCE_FILE.name, source_id=source_id)
         return next(iter(_latest(commit for commit, _ in marks)), None)
 
+    def may_have(self, content_bytes: int) -> bool:
+        """Return whether a source of this size may be in; false only if there surely is none."""
+        marks = [mark for _, mark in self._files(SOURCE_FILE.name)]
+        return len(marks) > _FEW_SOURCES or any(_may_be_of(mark, content_bytes) for mark in marks)
+
     def refuse_others(self, run_id: str, said: Said, leaving: Collection[str] = ()) -> None:
         """Raise UsageError if the run has other labels or metrics than `said`.
 
@@ -636,6 +643,18 @@ def _commit_of(file: Path) -> Commit | None:
     """Return the ingest of a table's file, from its path."""
     match = _FILE.search(str(file))
     return Commit(*match.groups()) if match else None
+
+
+def _may_be_of(mark: Path, content_bytes: int) -> bool:
+    """Return whether a commit mark may be of a source of this size."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(mark) as file:
+            sizes = file.read(["content_bytes"]).column("content_bytes")
+    except (OSError, KeyError, pa.ArrowException):
+        return True
+    return content_bytes in sizes.to_pylist()
 
 
 def _latest(commits: Iterator[Commit]) -> list[Commit]:

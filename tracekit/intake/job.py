@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,11 +87,11 @@ class Job:
     of_set: Sequence[Job] = ()
     assumed: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
-    def known_identity(self) -> Identity:
-        """The hash of the content, computed once."""
+    def known_identity(self, on_piece: Callable[[], None] = lambda: None) -> Identity:
+        """The hash of the content, computed once; `on_piece` can end that by an exception."""
         if self.identity is None:
             with blamed(self.detection.parser, self.source.path):
-                self.identity = identify(self.source)
+                self.identity = identify(self.source, on_piece)
         return self.identity
 
 

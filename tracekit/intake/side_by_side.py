@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from tracekit.errors import TracekitError
 from tracekit.intake.committing import already_in, commit
+from tracekit.intake.hashing import can_wait, hashed_beside
 from tracekit.intake.job import Job, Listener, Outcome, PartResult, content_guess
 from tracekit.intake.options import Options
 from tracekit.intake.reading import (
@@ -62,7 +63,8 @@ def side_by_side(
     try:
         futures = _submit(pool, jobs, under_way)
         for job in jobs:
-            if known := already_in(job, under_way.store, options):
+            waits = can_wait(job, under_way.store)
+            if not waits and (known := already_in(job, under_way.store, options)):
                 for future in [f for f, owner in futures.items() if owner is job]:
                     future.cancel()
                 pool.drop(job)
@@ -141,14 +143,15 @@ def _joined(
     """The parts of one source put together and committed."""
     mine = [future for future, owner in futures.items() if owner is job]
     folder = under_way.source_folder(job.number)
-    if any(isinstance(future.exception(), PartMismatch) for future in mine):
-        for file in folder.glob("*/*.parquet"):
-            file.unlink()
-        job.results = [parse_whole(job.detection.parser, job.source, folder, Report())]
-    else:
-        job.results = [future.result() for future in mine]
-        if job.parts[0] is not None:
-            job.results = _finished(job, job.results, folder)
+    with hashed_beside(job):
+        if any(isinstance(future.exception(), PartMismatch) for future in mine):
+            for file in folder.glob("*/*.parquet"):
+                file.unlink()
+            job.results = [parse_whole(job.detection.parser, job.source, folder, Report())]
+        else:
+            job.results = [future.result() for future in mine]
+            if job.parts[0] is not None:
+                job.results = _finished(job, job.results, folder)
     return commit(job, under_way, options)
 
 
