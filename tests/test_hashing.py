@@ -45,20 +45,48 @@ def trace(repeated: Callable[[Path, int], Path], tmp_path: Path) -> Path:
     return repeated(tmp_path / "trace.json", REPEATS)
 
 
+def packed(path: Path) -> Path:
+    target = path.with_suffix(".json.gz")
+    target.write_bytes(gzip.compress(path.read_bytes(), compresslevel=1))
+    return target
+
+
 def bring_in(store: Path, *paths: Path) -> list[str | None]:
     """The runs that the sources were in already."""
     return [outcome.already_in for outcome in ingest(paths, store, Options(workers=2))]
 
 
+@pytest.mark.parametrize("is_compressed", [False, True])
 def test_content_that_the_store_cannot_have_is_hashed_after_it_was_read(
-    tmp_path: Path, trace: Path, gpu_trace: Path, told: list[str]
+    tmp_path: Path, trace: Path, gpu_trace: Path, told: list[str], is_compressed: bool
 ) -> None:
     bring_in(tmp_path / "S", gpu_trace)  # of another size
     del told[:]
-    assert bring_in(tmp_path / "S", trace) == [None]
+    path = packed(trace) if is_compressed else trace
+    assert bring_in(tmp_path / "S", path) == [None]
     assert told == ["wait", "hash"]
     source_id = "s" + sha256(trace.read_bytes()).hexdigest()[:15]
     assert open_store(tmp_path / "S").commit_of(source_id) is not None
+
+
+def test_content_that_the_store_has_from_a_compressed_file_is_told(
+    tmp_path: Path, trace: Path, told: list[str]
+) -> None:
+    bring_in(tmp_path / "S", packed(trace))
+    del told[:]
+    assert bring_in(tmp_path / "S", trace) != [None]
+    assert told == ["hash"]
+
+
+def test_content_that_the_store_has_from_a_plain_file_is_told_later(
+    tmp_path: Path, trace: Path, told: list[str]
+) -> None:
+    bring_in(tmp_path / "S", trace)
+    before = sorted((tmp_path / "S").rglob("*.parquet"))
+    del told[:]
+    assert bring_in(tmp_path / "S", packed(trace)) != [None]
+    assert told == ["wait", "hash"]
+    assert sorted((tmp_path / "S").rglob("*.parquet")) == before
 
 
 def test_content_of_a_size_that_the_store_has_is_hashed_first(
@@ -76,10 +104,13 @@ def test_content_of_a_size_that_the_store_has_is_hashed_first(
     assert told == ["hash", "wait"]
 
 
-def test_a_copy_in_the_same_command_is_found(tmp_path: Path, trace: Path, told: list[str]) -> None:
+def test_a_copy_in_the_same_command_is_hashed_first(
+    tmp_path: Path, trace: Path, told: list[str]
+) -> None:
     copy = Path(shutil.copy(trace, tmp_path / "copy.json"))
     first, second = bring_in(tmp_path / "S", trace, copy)
     assert (first, second is None) == (None, False)
+    assert told == ["hash", "wait", "hash"]
 
 
 def test_a_failure_ends_the_hash(
@@ -100,12 +131,14 @@ def test_a_failure_ends_the_hash(
 
 
 def test_what_a_store_may_have(tmp_path: Path, gpu_trace: Path) -> None:
-    size = len(gzip.decompress(gpu_trace.read_bytes()))
+    file_bytes = gpu_trace.stat().st_size
+    content_bytes = len(gzip.decompress(gpu_trace.read_bytes()))
     store = create_store(tmp_path / "S")
-    assert not store.may_have(size)
+    assert not store.may_have(file_bytes)
     ingest([gpu_trace], store.path)
-    assert store.may_have(size)
-    assert not store.may_have(size + 1)
+    assert store.may_have(file_bytes)
+    assert store.may_have(content_bytes)
+    assert not store.may_have(content_bytes + 1)
 
 
 def test_a_store_with_a_damaged_mark_may_have_anything(tmp_path: Path, gpu_trace: Path) -> None:

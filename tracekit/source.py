@@ -225,8 +225,12 @@ class ContentStream:
 
         Raises FormatError for a small file that gives more than any profile does.
         """
+        return b"".join(self.parts(size))
+
+    def parts(self, size: int) -> list[bytes | memoryview]:
+        """The same bytes as they come, for those who put them together with others."""
         if self._is_plain and self._file is not None:
-            return self._file.read(size)
+            return [self._file.read(size)]
         have, parts = len(self._rest), [self._rest]
         while have < size and (piece := self._piece()):
             parts.append(memoryview(piece))
@@ -234,7 +238,7 @@ class ContentStream:
         over = max(have - size, 0)
         last = parts.pop()
         self._rest = last[len(last) - over :]
-        return b"".join((*parts, last[: len(last) - over]))
+        return [*parts, last[: len(last) - over]]
 
     def _piece(self) -> bytes | None:
         """The next piece that is not empty; None at the end."""

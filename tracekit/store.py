@@ -457,10 +457,10 @@ class Store:
         marks = self._files(SOURCE_FILE.name, source_id=source_id)
         return next(iter(_latest(commit for commit, _ in marks)), None)
 
-    def may_have(self, content_bytes: int) -> bool:
-        """Return whether a source of this size may be in; false only if there surely is none."""
+    def may_have(self, size_bytes: int) -> bool:
+        """Return whether a file of this size, or content of this size, may be in."""
         marks = [mark for _, mark in self._files(SOURCE_FILE.name)]
-        return len(marks) > _FEW_SOURCES or any(_may_be_of(mark, content_bytes) for mark in marks)
+        return len(marks) > _FEW_SOURCES or any(_may_be_of(mark, size_bytes) for mark in marks)
 
     def refuse_others(self, run_id: str, said: Said, leaving: Collection[str] = ()) -> None:
         """Raise UsageError if the run has other labels or metrics than `said`.
@@ -645,16 +645,16 @@ def _commit_of(file: Path) -> Commit | None:
     return Commit(*match.groups()) if match else None
 
 
-def _may_be_of(mark: Path, content_bytes: int) -> bool:
-    """Return whether a commit mark may be of a source of this size."""
+def _may_be_of(mark: Path, size_bytes: int) -> bool:
+    """Return whether a commit mark may be of a file, or of content, of this size."""
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(mark) as file:
-            sizes = file.read(["content_bytes"]).column("content_bytes")
+            sizes = file.read(["size_bytes", "content_bytes"])
     except (OSError, KeyError, pa.ArrowException):
         return True
-    return content_bytes in sizes.to_pylist()
+    return any(size_bytes in column.to_pylist() for column in sizes.columns)
 
 
 def _latest(commits: Iterator[Commit]) -> list[Commit]:

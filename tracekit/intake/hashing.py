@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from tracekit.intake.job import Job
@@ -15,17 +15,21 @@ from tracekit.store import Store
 _MOST_REREAD_BYTES = 2 << 30
 
 
-def can_wait(job: Job, store: Store) -> bool:
-    """Whether a source that is read in parts can be hashed after that.
+def can_wait(job: Job, jobs: Sequence[Job], store: Store) -> bool:
+    """Whether one of the `jobs`, a source that is read in parts, can be hashed after that.
 
     Its parts are then read sooner, and attribution leaves a core to the hash. A source that the
-    store may have is hashed first, to end what is read in vain.
+    store may have, or get from another of the jobs, is hashed first, to read nothing in vain.
     """
-    source = job.source
-    if job.identity is not None or not source.is_seekable or len(job.parts) < 2:
+    if job.identity is not None or len(job.parts) < 2:
         return False
-    content_bytes = source.size_bytes + sum(other.size_bytes for other in source.beside)
-    return content_bytes <= _MOST_REREAD_BYTES and not store.may_have(content_bytes)
+    size = _size_of(job)
+    is_one = sum(_size_of(other) == size for other in jobs) == 1
+    return is_one and size <= _MOST_REREAD_BYTES and not store.may_have(size)
+
+
+def _size_of(job: Job) -> int:
+    return job.source.size_bytes + sum(other.size_bytes for other in job.source.beside)
 
 
 @contextlib.contextmanager

@@ -73,7 +73,8 @@ class PartResult:
 class Job:
     """One source on its way in; `stamps` are what its files looked like before they were read.
 
-    `file_set` is the profile that it is a part of, with the jobs `of_set`.
+    `file_set` is the profile that it is a part of, with the jobs `of_set`. `is_hashed_later` is
+    whether its parts are read before it is known what it is.
     """
 
     number: int
@@ -83,6 +84,7 @@ class Job:
     parts: Sequence[Any] = ()
     results: list[PartResult] = field(default_factory=list)
     identity: Identity | None = None
+    is_hashed_later: bool = False
     file_set: FileSet | None = None
     of_set: Sequence[Job] = ()
     assumed: Mapping[str, pa.RecordBatch] = field(default_factory=dict)

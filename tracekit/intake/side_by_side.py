@@ -59,12 +59,14 @@ def side_by_side(
         # What is more than the share of one worker is read in parts.
         is_large = content_guess(job.source) * options.workers > expected
         job.parts = _parts(job, options.workers) if is_large else (None,)
+    for job in jobs:
+        job.is_hashed_later = can_wait(job, jobs, under_way.store)
     pool = _pool_for(jobs, options, expected)
     try:
         futures = _submit(pool, jobs, under_way)
         for job in jobs:
-            waits = can_wait(job, under_way.store)
-            if not waits and (known := already_in(job, under_way.store, options)):
+            known = None if job.is_hashed_later else already_in(job, under_way.store, options)
+            if known is not None:
                 for future in [f for f, owner in futures.items() if owner is job]:
                     future.cancel()
                 pool.drop(job)

@@ -29,8 +29,9 @@ class Threads:
     def submit(self, job: Job, part: Any, number: int, folder: Path) -> Future[PartResult]:
         """Read a part (None: the whole) of a source into `folder`."""
         if part is not None and job.source.shared is None and not job.source.is_seekable:
-            # Whoever hashes the content reads it at the same time.
-            job.source = job.source.for_readers(len(job.parts) + (job.identity is None))
+            # Whoever hashes the content may read it at the same time.
+            is_hashed = job.identity is None and not job.is_hashed_later
+            job.source = job.source.for_readers(len(job.parts) + is_hashed)
         self._jobs.append(job)
         report = Report()
         self._reports.append(report)

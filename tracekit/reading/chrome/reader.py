@@ -155,12 +155,13 @@ class TraceReader:
     def _fill(self, least: int = 0) -> bool:
         # A little ahead of the grid, where a block ends: so little of a block is read before it.
         size = max(_READ_BYTES + (0 if self._until else _AHEAD_BYTES), least)
-        piece = b"" if self._is_at_end else self._stream.read(size)
-        self._is_at_end = not piece
-        self._report.read(len(piece))
-        if piece:
-            self._put_back(self._offset, self._rest_in_place(), piece)
-        return bool(piece)
+        parts = [] if self._is_at_end else self._stream.parts(size)
+        count = sum(map(len, parts))
+        self._is_at_end = not count
+        self._report.read(count)
+        if count:
+            self._put_back(self._offset, self._rest_in_place(), *parts)
+        return count > 0
 
     def _rest_in_place(self) -> memoryview:
         return memoryview(self._buffer)[self._start : self._until]
