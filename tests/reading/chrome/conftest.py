@@ -32,6 +32,10 @@ class Content(io.BytesIO):
     damage: str | None = None
     path = Path("content.json")
 
+    def parts(self, size: int) -> list[bytes]:
+        half = size // 2
+        return [self.read(half), self.read(size - half)]
+
 
 @dataclass
 class Reading:
