@@ -19,10 +19,11 @@ from tracekit.reading.words import words
 from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_of_rows
 from tracekit.spelling import Spelling
 
-BATCH_ROWS = 8192
+BATCH_ROWS = 1 << 14
 #: With more series than this, they are forgotten between blocks: a file can be hostile.
 _MOST_SERIES = 1 << 18
 _MOST_METRICS = 64  # of one event
+_MOST_RATIOS = 1 << 16
 #: What text omits: the share of an event that always ran, and a missing spread.
 ALWAYS, NEVER = "100", "0"
 _STATUS = {
@@ -240,6 +241,7 @@ class CounterAssembler(CounterSink):
         self.notation: Notation = notation
         self._measurements: list[dict[str, Any]] = []
         self._columns: dict[int, _SeriesColumns] = {}  # at 0
+        self._ratio_of: dict[str, float] = {}
         self.caches.append(self._columns)
 
     def add_measurement(self, row: dict[str, Any]) -> None:
@@ -317,7 +319,8 @@ class CounterAssembler(CounterSink):
         is_simple = np.asarray(pc.fill_null(pc.ascii_is_decimal(cells), False))
         if powers is not None:
             is_simple &= powers == 0
-        is_other = np.asarray(cells.is_valid()) & ~is_simple
+        is_status = np.asarray(pc.fill_null(pc.starts_with(cells, "<"), True))
+        is_other = ~is_status & ~is_simple
         values = np.full(len(cells), np.nan)
         values[is_simple] = pc.cast(cells.filter(pa.array(is_simple)), REAL)
         if is_other.any():
@@ -331,9 +334,18 @@ class CounterAssembler(CounterSink):
         if percents.null_count == len(percents):
             return np.full(len(percents), np.nan)
         coded = percents.dictionary_encode()
-        ratios = self._numbers(coded.dictionary, np.full(len(coded.dictionary), -2))
+        ratios = self._ratios_of(coded.dictionary.to_pylist())
         places: Ints = np.asarray(pc.fill_null(coded.indices, len(ratios)))
-        return np.append(ratios, np.nan)[places]
+        return np.array([*ratios, np.nan])[places]
+
+    def _ratios_of(self, percents: list[str]) -> list[float]:
+        """Return different percentages as ratios; each is read once, as batches share them."""
+        if len(self._ratio_of) > _MOST_RATIOS:
+            self._ratio_of.clear()
+        if new := [percent for percent in percents if percent not in self._ratio_of]:
+            ratios = self._numbers(pa.array(new, TEXT), np.full(len(new), -2))
+            self._ratio_of |= zip(new, ratios.tolist(), strict=True)
+        return [self._ratio_of[percent] for percent in percents]
 
     def _other(self, cell: str, scale: UnitScale) -> tuple[str | None, float]:
         """Return status and value of a cell that is not a number in the file's notation."""

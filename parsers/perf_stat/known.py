@@ -84,6 +84,32 @@ class FieldLayout:
 
 
 @dataclass(frozen=True, slots=True)
+class LineFields:
+    """Lines split into fields: ``counts`` of each line; ``at`` gives a field of some lines."""
+
+    counts: Ints
+    at: Callable[[int, Ints], pa.Array]
+
+
+def fields_of_lists(fields: pa.ListArray) -> LineFields:
+    """Return the fields of lines that have different numbers of them."""
+    starts = np.asarray(fields.offsets)[:-1]
+    return LineFields(
+        np.asarray(pc.list_value_length(fields)),
+        lambda at, lines: fields.values.take(pa.array(starts[lines] + at)),
+    )
+
+
+def fields_of_columns(columns: list[pa.Array]) -> LineFields:
+    """Return the fields of lines that all have as many of them."""
+    count = len(columns[0])
+    return LineFields(
+        np.full(count, len(columns)),
+        lambda at, lines: columns[at] if len(lines) == count else columns[at].take(pa.array(lines)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class _Alike:
     """Lines of one layout: their fixed fields determine the series of event and metrics."""
 
@@ -119,19 +145,24 @@ class LearnedRows:
 
 
 class LearnedLines:
-    """Learned lines of one format; `cut` splits lines into fields."""
+    """Learned lines of one format; `cut` splits lines into fields.
+
+    `cut_even` does so faster, for lines with equal numbers of fields; None for others.
+    """
 
     def __init__(
         self,
         sink: CounterSink,
         measurements: Measurements,
         cut: Callable[[pa.Array], pa.Array],
+        cut_even: Callable[[list[bytes]], list[pa.Array] | None] = lambda _: None,
         *,
         is_text: bool = False,
     ) -> None:
         self._sink = sink
         self._measurements = measurements
         self._cut = cut
+        self._cut_even = cut_even
         self._is_text = is_text
         self._alike: dict[tuple[int, FieldLayout], _Alike] = {}  # by the number of fields
         sink.caches.append(self._alike)
@@ -152,44 +183,48 @@ class LearnedLines:
         """Return what is known about `lines`; None if nothing."""
         if not self._alike:
             return None
-        try:
-            texts = pa.array(lines, TEXT)
-            fields = self._cut(pc.utf8_rtrim(texts, "\r") if lines[0].endswith(b"\r") else texts)
-        except pa.ArrowInvalid:  # one is not UTF-8
+        if (fields := self._fields(lines)) is None:
             return None
-        counts = np.array(pc.list_value_length(fields))
-        starts = np.asarray(fields.offsets)[:-1]
+        counts = fields.counts.copy()
         times = np.full(len(lines), _NO_TIME)
         parts: list[_Part] = []
         for (count, _), alike in self._alike.items():
-            at = np.flatnonzero(counts == count)
-            series = self._series(alike, fields.values, starts[at])
+            if not len(at := np.flatnonzero(counts == count)):
+                continue
+            series = self._series(alike, fields, at)
             at, series = at[series[:, 0] >= 0], series[series[:, 0] >= 0]
             counts[at] = 0  # no other layout is theirs
             if len(at):
-                parts += self._parts(alike.layout, at, series, fields.values, starts, times)
+                parts += self._parts(alike.layout, at, series, fields, times)
         return _found(parts, times) if parts else None
+
+    def _fields(self, lines: list[bytes]) -> LineFields | None:
+        """Return the fields of `lines`; None if one is not UTF-8."""
+        if (columns := self._cut_even(lines)) is not None:
+            return fields_of_columns(columns)
+        try:
+            texts = pa.array(lines, TEXT)
+        except pa.ArrowInvalid:
+            return None
+        is_crlf = lines[0].endswith(b"\r")
+        return fields_of_lists(self._cut(pc.utf8_rtrim(texts, "\r") if is_crlf else texts))
 
     def _parts(
         self,
         layout: FieldLayout,
         lines: Ints,
         series: Ints,
-        values: pa.Array,
-        starts: Ints,
+        fields: LineFields,
         times: Ints,
     ) -> Iterator[_Part]:
-        """Yield the rows of `lines`, which are similar to learned ones; fill in `times`.
-
-        Fields of line i begin in `values` at ``starts[i]``.
-        """
-        starts, is_known = starts[lines], np.full(len(lines), True)
+        """Yield the rows of `lines`, which are similar to learned ones; fill in `times`."""
+        is_known = np.full(len(lines), True)
 
         def of(cell: FieldCell | None, *, are_few: bool = False) -> pa.Array:
             if cell is None:
                 return pa.nulls(len(lines), TEXT)
-            fields = values.take(pa.array(starts + cell.at))
-            cells, is_plain = cell.of_few(fields) if are_few else cell.of(fields)
+            texts = fields.at(cell.at, lines)
+            cells, is_plain = cell.of_few(texts) if are_few else cell.of(texts)
             np.logical_and(is_known, is_plain, out=is_known)
             return cells
 
@@ -208,9 +243,9 @@ class LearnedLines:
         for number, cells in enumerate(metrics, 1):
             yield _part(lines, number, series, is_known & (series[:, number] >= 0), cells)
 
-    def _series(self, alike: _Alike, values: pa.Array, starts: Ints) -> Ints:
+    def _series(self, alike: _Alike, fields: LineFields, lines: Ints) -> Ints:
         """Return for each line the series of its event and metrics; UNKNOWN if not learned."""
-        fixed = [values.take(pa.array(starts + at)) for at in alike.fixed]
+        fixed = [fields.at(at, lines) for at in alike.fixed]
         coded = pc.binary_join_element_wise(*fixed, _JOINT).dictionary_encode()
         unknown = (UNKNOWN,) * (1 + len(alike.layout.metrics))
         texts = coded.dictionary.to_pylist()
@@ -269,6 +304,7 @@ class LineReader:
         measurements: Measurements,
         report: Report,
         cut: Callable[[pa.Array], pa.Array],
+        cut_even: Callable[[list[bytes]], list[pa.Array] | None] = lambda _: None,
         *,
         is_text: bool = False,
     ) -> None:
@@ -279,7 +315,7 @@ class LineReader:
         self._group: str | None = None
         self._names: list[str] = []  # of the columns of a table of metrics only
         self.row_count = 0
-        self.known = LearnedLines(sink, measurements, cut, is_text=is_text)
+        self.known = LearnedLines(sink, measurements, cut, cut_even, is_text=is_text)
 
     def passed(self, series: CounterSeries) -> None:
         """Note that lines were read, the last of them for this event."""

@@ -24,7 +24,7 @@ from tracekit.reading.text.numbers import Notation, notation_of
 from tracekit.source import Source
 
 _SHOWN = 80
-_FEW_LINES, _MANY_LINES = 256, 8192
+_FEW_LINES, _MANY_LINES = 256, 1 << 15
 
 
 def rows_of_output(source: Source, report: Report) -> Iterator[Batch]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.benchmarks.perf_stat import written
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers.perf_stat import PerfStatParser, known
+from tracekit.parsers.perf_stat import PerfStatParser, csvrows, known
 from tracekit.parsers.perf_stat import reading as perf_reading
 from tracekit.parsers.perf_stat.csvrows import CsvReader
 from tracekit.source import Source
@@ -223,3 +223,28 @@ def test_what_looks_like_a_known_line_and_is_none(tmp_path: Path, line: str, odd
     path = tmp_path / "stat"
     path.write_text("\n".join([*[line] * 20, odd, *[line] * 20, ""]))
     check_line_by_line(path, least=20)
+
+
+def test_lines_in_columns_have_the_fields_of_each_line() -> None:
+    rng, kept = random.Random(22), 0
+    for _ in range(2000):
+        count = rng.randint(2, 4)
+        lines = [
+            ",".join(rng.choice([*ODD, '"', '"a', "NA", "null"]) for _ in range(count)).encode()
+            for _ in range(rng.randint(1, 4))
+        ]
+        lines += rng.choice([[b""], [b"a,\xff"], [b"a"], []] + [[]] * 4)
+        columns = csvrows._columns(lines, ",")
+        if columns is not None:
+            fields = zip(*(column.to_pylist() for column in columns), strict=True)
+            assert list(map(list, fields)) == [line.decode().split(",") for line in lines]
+            kept += 1
+    assert kept > 200
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[b"\xef\xbb\xbfa,b"], [b"a,b\rc,d"], [b"a,b", b""], [b"a,b", b"a"], [b"a,\xff"], [b"," * 99]],
+)
+def test_odd_lines_are_not_read_in_columns(lines: list[bytes]) -> None:
+    assert csvrows._columns(lines, ",") is None
