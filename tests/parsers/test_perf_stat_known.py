@@ -18,8 +18,13 @@ from tracekit.parsers.perf_stat import reading as perf_reading
 from tracekit.parsers.perf_stat.csvrows import CsvReader
 from tracekit.source import Source
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "perf_stat"
-FILES = sorted(path for path in FIXTURES.glob("*/*") if path.is_file())
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(
+    path
+    for folder in (ROOT / "fixtures" / "perf_stat", ROOT.parent / "shared" / "corpus" / "perf")
+    for path in folder.rglob("*")
+    if path.is_file()
+)
 
 
 def read(path: Path) -> tuple[Any, ...]:
@@ -34,7 +39,10 @@ def read(path: Path) -> tuple[Any, ...]:
 
 
 def check_line_by_line(path: Path, least: int = 0) -> None:
-    """The file gives the same when nothing is known; otherwise at least so many lines are."""
+    """The file gives the same in columns, by fields, and when nothing is known.
+
+    At least so many lines are known ones.
+    """
     taken: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(perf_reading, "_FEW_LINES", 3)
@@ -49,13 +57,15 @@ def check_line_by_line(path: Path, least: int = 0) -> None:
             return take(self, found, start, end)
 
         patch.setattr(known.LearnedLines, "take", counted)
-        found = read(path)
+        found, count = read(path), sum(taken)
+        patch.setattr(CsvReader, "_cut_even", lambda *_: None)
+        by_fields, both = read(path), sum(taken)
         patch.setattr(known.LearnedLines, "find", lambda *_: None)
         patch.setattr(CsvReader, "_more_again", lambda *_: False)
-        count = sum(taken)
         expected = read(path)
-    assert sum(taken) == count >= least
-    assert found == expected
+    assert sum(taken) == both == 2 * count
+    assert count >= least
+    assert found == by_fields == expected
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -63,6 +73,18 @@ def test_a_fixture_again_and_again(tmp_path: Path, path: Path) -> None:
     again = tmp_path / "stat"
     again.write_bytes(path.read_bytes() * 12)
     check_line_by_line(again)
+
+
+@pytest.mark.parametrize("path", FILES[::4], ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_damaged_file(tmp_path: Path, path: Path) -> None:
+    rng, damaged = random.Random(path.name), tmp_path / "stat"
+    content = bytearray(path.read_bytes() * 12)
+    for _ in range(6):
+        place = rng.randrange(len(content))
+        flipped = rng.choice([b"", b"\x00", b"\xff", b"\n", b"9", bytes([content[place] ^ 1])])
+        content[place : place + rng.choice([1, 1, 30])] = flipped
+    damaged.write_bytes(content[: rng.randrange(len(content) // 2, len(content))])
+    check_line_by_line(damaged)
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "txt"])
