@@ -28,15 +28,8 @@ from tracekit.parsers.perf_stat.csvplaces import (
     separator_of,
     separators_in,
 )
-from tracekit.parsers.perf_stat.known import (
-    BLANK,
-    NUMBER,
-    VALUE,
-    FieldCell,
-    FieldLayout,
-    LineReader,
-    ns_of,
-)
+from tracekit.parsers.perf_stat.known import BLANK, LineReader, ns_of
+from tracekit.parsers.perf_stat.layouts import FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
 from tracekit.parsers.perf_stat.names import is_metric_name
@@ -68,7 +61,9 @@ class CsvReader(LineReader):
     """Reads lines with one separator; unknown lines are left to other readers."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
-        super().__init__(sink, measurements, report, self._cut, self._cut_even)
+        super().__init__(
+            sink, measurements, report, self._cut, self._cut_even, lambda: self.separator
+        )
         self._shapes: Counter[tuple[bool, bool]] = Counter()
         self.separator: str | None = None
         self._uneven_count = 0
@@ -305,14 +300,14 @@ def _columns(lines: list[bytes], separator: str) -> list[pa.Array] | None:
 def _layout(line: CsvPlaces) -> FieldLayout:
     """Return the positions of the cells in a line like this one, and their usual notation."""
 
-    def cell(at: int | None, pattern: str) -> FieldCell | None:
-        return None if at is None else FieldCell(at, pattern)
+    def cell(at: int | None, form: Form, behind: str = "") -> FieldCell | None:
+        return None if at is None else FieldCell(at, form, behind=behind)
 
     return FieldLayout(
-        FieldCell(line.value or 0, VALUE),
-        cell(line.time, TIME.pattern),
-        cell(line.share, r"\d{1,3}[.,]\d\d"),
-        cell(line.run, r"\d+"),
-        cell(line.error, rf"({NUMBER})%"),
-        tuple(FieldCell(at, f"(?:{NUMBER})?") for at in line.metrics),
+        FieldCell(line.value or 0, Form.VALUE),
+        cell(line.time, Form.TIME),
+        cell(line.share, Form.SHARE),
+        cell(line.run, Form.COUNT),
+        cell(line.error, Form.NUMBER, "%"),
+        tuple(FieldCell(at, Form.METRIC) for at in line.metrics),
     )
