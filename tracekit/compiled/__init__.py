@@ -68,4 +68,10 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_learn.argtypes = [_POINTER, text, _LONG, _POINTER]
     found.tracekit_lines.restype = None
     found.tracekit_lines.argtypes = [_POINTER, _POINTER, _INT, _POINTER, _LONG, _POINTER]
+    found.tracekit_line_events.restype = _LONG
+    found.tracekit_line_events.argtypes = [_POINTER, *(_LONG,) * 3, *(_POINTER,) * 3]
+    found.tracekit_event_fields.restype = _INT
+    found.tracekit_event_fields.argtypes = [_POINTER, _LONG, *(_POINTER,) * 3]
+    found.tracekit_texts.restype = None
+    found.tracekit_texts.argtypes = [_POINTER, _LONG, *(_POINTER,) * 4]
     return found

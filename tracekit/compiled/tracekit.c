@@ -1,5 +1,5 @@
-/* What tracekit does in C: scanning the events of a Chrome trace into columns, reading lines that
- * are like earlier ones (the last part), and nesting intervals.
+/* What tracekit does in C: scanning the events of a Chrome trace into columns, nesting intervals,
+ * reading lines that are like earlier ones, and the events of an XSpace (the last parts).
  *
  * For a reader of Python: this file does what events.py and columns.py of tracekit/reading/chrome
  * do, for the plain events that nearly all are. It knows no profiler: Python says which tables
@@ -1609,5 +1609,188 @@ EXPORT void tracekit_lines(const Lines *lines, const Layout *const *layouts, int
         rows->line_ends[rows->line_count++] = feed - text;
         rows->starts[rows->line_count] = rows->row_count;
         at = feed + 1;
+    }
+}
+
+/* ---- the events of an XSpace ---- */
+
+/* parsers/tensorflow_profiler/wire.py does the same for any message: here are the events and stats
+ * of a sound dump only, and what else there is (damage, unknown fields) is refused. */
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2, MOST_VARINT = 10 };
+enum { EVENT_STAT = 4, EVENT_FIELDS = 6, STAT_KEY = 1, STAT_KINDS = 8 };
+enum { MOST_EVENT_FIELDS = 1 << 12, MOST_GROUPS = 1 << 11, GROUP_PLACES = 1 << 12 };
+static const uint8_t LINE_EVENT_TAG = 4 << 3 | WIRE_LENGTH;
+static const uint64_t MOST_KEY = (uint64_t)1 << 60;
+
+/* Past a number; NULL if it does not end before `end`, or has more than 64 bits. */
+static const uint8_t *read_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+    uint64_t sum = 0;
+    for (int i = 0; i < MOST_VARINT && at < end; i++) {
+        uint8_t byte = *at++;
+        if (i == MOST_VARINT - 1 && byte > 1) return NULL;
+        sum |= (uint64_t)(byte & 0x7F) << (7 * i);
+        if (byte < 0x80) {
+            *value = sum;
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* Past a field, whose number, kind and value (the size of a long one, whose content ends at what is
+ * returned) are told; NULL if it is not sound. */
+static const uint8_t *read_field(const uint8_t *at, const uint8_t *end, uint64_t *number, int *kind,
+                                 uint64_t *value) {
+    uint64_t tag;
+    if (!(at = read_varint(at, end, &tag))) return NULL;
+    *number = tag >> 3;
+    *kind = (int)(tag & 7);
+    if (*kind == WIRE_VARINT) return read_varint(at, end, value);
+    if (*kind == WIRE_FIXED64) {
+        if (end - at < 8) return NULL;
+        *value = 0;
+        for (int i = 0; i < 8; i++) *value |= (uint64_t)at[i] << (8 * i);
+        return at + 8;
+    }
+    if (*kind != WIRE_LENGTH || !(at = read_varint(at, end, value))) return NULL;
+    return *value <= (uint64_t)(end - at) ? at + *value : NULL;
+}
+
+/* Find the events of a line that follow one another at `place`: where their contents begin and end,
+ * at most so many. `*stop` is where another field is, or the end. */
+EXPORT int64_t tracekit_line_events(const uint8_t *content, int64_t place, int64_t end,
+                                    int64_t most, int64_t *starts, int64_t *ends, int64_t *stop) {
+    const uint8_t *at = content + place, *last = content + end;
+    int64_t count = 0;
+    while (count < most && at < last && *at == LINE_EVENT_TAG) {
+        uint64_t size;
+        const uint8_t *body = read_varint(at + 1, last, &size);
+        if (!body || size > (uint64_t)(last - body)) break;
+        at = body + size;
+        starts[count] = body - content;
+        ends[count++] = at - content;
+    }
+    *stop = at - content;
+    return count;
+}
+
+/* What the fields of some events are; all memory is Python's. A stat is in the group of its code:
+ * its key, and the field that its value is in. */
+typedef struct {
+    uint64_t *numbers[EVENT_FIELDS]; /* of the events, by field: 1, 2, 3 and 5 */
+    int64_t stat_capacity, stat_count;
+    int32_t *stat_groups, *stat_events; /* as they come */
+    uint64_t *stat_values;
+    int64_t *stat_places;
+    int64_t group_count;
+    uint64_t *codes;       /* by group */
+    int64_t *sizes;        /* how many stats a group has */
+    int32_t *orders;       /* the first place among the fields of an event where it is */
+    int32_t *firsts;       /* by place: the group of the first event that has a stat there */
+    int32_t *places;       /* a hash table of groups: GROUP_PLACES, of -1 at first */
+    int64_t *rows;         /* the events of stats, in the order of their groups; then */
+    uint64_t *values;      /* their values */
+    int64_t *value_places; /* and where these are */
+} EventFields;
+
+/* The group of a code; -1 if there is no room for another. */
+static int group_of(EventFields *fields, uint64_t code) {
+    uint64_t mask = GROUP_PLACES - 1, at = mixed(0, code) & mask;
+    for (; fields->places[at] >= 0; at = (at + 1) & mask)
+        if (fields->codes[fields->places[at]] == code) return fields->places[at];
+    if (fields->group_count == MOST_GROUPS) return -1;
+    int group = (int)fields->group_count++;
+    fields->places[at] = group;
+    fields->codes[group] = code;
+    fields->sizes[group] = 0;
+    fields->orders[group] = MOST_EVENT_FIELDS;
+    return group;
+}
+
+/* Read a stat, which is the field `order` of its event; 0 if it is not sound. */
+static int read_stat(EventFields *fields, const uint8_t *content, const uint8_t *at,
+                     const uint8_t *end, int32_t event, int order) {
+    static const int kinds[STAT_KINDS] = {-1,          -1,          WIRE_FIXED64, WIRE_VARINT,
+                                          WIRE_VARINT, WIRE_LENGTH, WIRE_LENGTH,  WIRE_VARINT};
+    uint64_t key = 0, found = 0, value = 0, number, read;
+    const uint8_t *place = at;
+    for (int count = 0; at < end; count++) {
+        int kind;
+        if (count == MOST_EVENT_FIELDS) return 0;
+        if (!(at = read_field(at, end, &number, &kind, &read))) return 0;
+        if (number == STAT_KEY && kind == WIRE_VARINT) {
+            key = read < MOST_KEY ? read : MOST_KEY;
+        } else if (number < STAT_KINDS && kind == kinds[number]) {
+            found = number;
+            value = read;
+            place = kind == WIRE_LENGTH ? at - read : at;
+        } else {
+            return 0;
+        }
+    }
+    int group = group_of(fields, key * STAT_KINDS + found);
+    if (group < 0 || fields->stat_count == fields->stat_capacity) return 0;
+    if (fields->orders[group] > order) fields->orders[group] = order;
+    if (fields->firsts[order] < 0) fields->firsts[order] = group;
+    int64_t stat = fields->stat_count++;
+    fields->stat_groups[stat] = group;
+    fields->stat_events[stat] = event;
+    fields->stat_values[stat] = value;
+    fields->stat_places[stat] = place - content;
+    fields->sizes[group]++;
+    return 1;
+}
+
+static int read_event_fields(EventFields *fields, const uint8_t *content, const uint8_t *at,
+                             const uint8_t *end, int32_t event) {
+    for (int order = 0; at < end; order++) {
+        uint64_t number, value;
+        int kind;
+        if (order == MOST_EVENT_FIELDS) return 0;
+        if (!(at = read_field(at, end, &number, &kind, &value))) return 0;
+        if (number == EVENT_STAT && kind == WIRE_LENGTH) {
+            if (!read_stat(fields, content, at - value, at, event, order)) return 0;
+        } else if (number && number < EVENT_FIELDS && number != EVENT_STAT && kind == WIRE_VARINT) {
+            fields->numbers[number][event] = value;
+        } else {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Put the stats in the order of their groups, and those of a group in the order of the events. */
+static void put_in_groups(EventFields *fields) {
+    int64_t next = 0;
+    for (int64_t i = 0; i < fields->group_count; i++) {
+        int64_t size = fields->sizes[i];
+        fields->sizes[i] = next;
+        next += size;
+    }
+    for (int64_t i = 0; i < fields->stat_count; i++) {
+        int64_t to = fields->sizes[fields->stat_groups[i]]++;
+        fields->rows[to] = fields->stat_events[i];
+        fields->values[to] = fields->stat_values[i];
+        fields->value_places[to] = fields->stat_places[i];
+    } /* now the size of each group is where it ends */
+}
+
+/* Read the fields of events, whose contents begin and end there; 0 if one is not sound. */
+EXPORT int tracekit_event_fields(const uint8_t *content, int64_t count, const int64_t *starts,
+                                 const int64_t *ends, EventFields *fields) {
+    for (int64_t i = 0; i < count; i++)
+        if (!read_event_fields(fields, content, content + starts[i], content + ends[i], (int32_t)i))
+            return 0;
+    put_in_groups(fields);
+    return 1;
+}
+
+/* Put texts of a content one after the other; `offsets` are those of a column as above. */
+EXPORT void tracekit_texts(const uint8_t *content, int64_t count, const int64_t *places,
+                           const uint64_t *sizes, int32_t *offsets, uint8_t *bytes) {
+    offsets[0] = 0;
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(bytes + offsets[i], content + places[i], (size_t)sizes[i]);
+        offsets[i + 1] = offsets[i] + (int32_t)sizes[i];
     }
 }
