@@ -50,6 +50,8 @@ EXCEPTED = {
     ("tracekit/conformance.py", "pickle"): "tests of parsers: our own bytes, as between processes",
     ("tracekit/compiled/__init__.py", "ctypes"): "our own library, from our own package",
     ("tracekit/reading/chrome/scanner.py", "ctypes"): "calls it",
+    ("parsers/perf_stat/scanning.py", "ctypes"): "calls it",
+    ("parsers/tensorflow_profiler/walking.py", "ctypes"): "calls it",
     ("tracekit/attribution/nesting.py", "ctypes"): "calls it",
     ("tracekit/attribution/walking.py", "ctypes"): "calls it",
 }

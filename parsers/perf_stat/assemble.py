@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,11 @@ from tracekit.reading.words import words
 from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_of_rows
 from tracekit.spelling import Spelling
 
-BATCH_ROWS = 8192
+BATCH_ROWS = 1 << 14
 #: With more series than this, they are forgotten between blocks: a file can be hostile.
 _MOST_SERIES = 1 << 18
 _MOST_METRICS = 64  # of one event
+_MOST_RATIOS = 1 << 16
 #: What text omits: the share of an event that always ran, and a missing spread.
 ALWAYS, NEVER = "100", "0"
 _STATUS = {
@@ -74,9 +75,13 @@ class Moment:
     dur_ns: int | None = None
 
 
+TEXTS = ("value", "percent", "running", "noise")
+#: Columns with the number in each text, where it is known: a value times the power of ten of its
+#: series, a percentage as a ratio. NaN or NULL: it must be read.
+NUMBERS = {text: f"{text}_number" for text in TEXTS}
 #: Rows as they are read: the number of a series, and cells as written.
 ROWS = pa.schema(
-    [("series", INT), ("value", TEXT), ("percent", TEXT), ("running", TEXT), ("noise", TEXT)]
+    [("series", INT), *((text, TEXT) for text in TEXTS), *((n, REAL) for n in NUMBERS.values())]
 )
 Row = tuple[int, str, str | None, str | None, str | None]
 
@@ -168,7 +173,7 @@ class CounterSink:
             return None
         table = self._tables.pop()
         split = max(0, len(table) - _MOST_METRICS)
-        self._rows = [*_tuples(table.slice(split)), *self._rows]
+        self._rows = [*tuples(table.slice(split)), *self._rows]
         self._table_rows -= len(table) - split
         if split:
             self._tables.append(table.slice(0, split))
@@ -183,8 +188,7 @@ class CounterSink:
     def _settle(self) -> None:
         if self._rows:
             cells = zip(*self._rows, strict=True)
-            columns = [pa.array(column, f.type) for column, f in zip(cells, ROWS, strict=True)]
-            self._tables.append(pa.Table.from_arrays(columns, schema=ROWS))
+            self._tables.append(rows_of([pa.array(c, f.type) for c, f in zip(cells, ROWS)]))  # noqa: B905 - without the numbers
             self._table_rows += len(self._rows)
             self._rows = []
 
@@ -240,6 +244,7 @@ class CounterAssembler(CounterSink):
         self.notation: Notation = notation
         self._measurements: list[dict[str, Any]] = []
         self._columns: dict[int, _SeriesColumns] = {}  # at 0
+        self._ratio_of: dict[str, float] = {}
         self.caches.append(self._columns)
 
     def add_measurement(self, row: dict[str, Any]) -> None:
@@ -264,27 +269,49 @@ class CounterAssembler(CounterSink):
             yield MEASUREMENT.name, batch_of_rows(MEASUREMENT, rows)
 
     def _batch(self, rows: pa.Table, start: int) -> pa.RecordBatch:
-        numbers, raw, percent, running, noise = (cells.combine_chunks() for cells in rows.columns)
+        numbers, raw = whole_column(rows["series"]), whole_column(rows["value"])
         places, end, known = np.asarray(numbers), start + len(rows), self._known_series()
         with np.errstate(over="ignore"):
-            values = self._numbers(raw, known.powers[places]) * known.factors[places]
-        ratio = self._ratios(percent)
+            values = self._values(rows, places, known)
+        ratio = self._read(rows, "percent", self._ratios)
         status = np.where(ratio < 1, _SCALED, _OK)
         self._see_others(raw, places, values, status)
-        self._see_cut(raw, np.flatnonzero(known.are_cut[places]), values, status)
+        if known.are_cut.any():
+            self._see_cut(raw, np.flatnonzero(known.are_cut[places]), values, status)
         ratio[status == _NOT_SUPPORTED] = np.nan  # perf prints 100.00 if no time passed
+        noise = self._read(rows, "noise", self._ratios)
         columns = {
             "event_id": pa.array(self._spread(self._places, start, end, counts_up=True), INT),
             "value": finite(values),
             "value_raw": raw,
             "status_kind": pa.array(_KINDS, TEXT).take(pa.array(status)),
             "running_ratio": finite(ratio),
-            "running_ns": _whole(self._numbers(running)),
-            "stddev": finite(np.abs(values) * self._ratios(noise)),
-            **{name: known.columns[name].take(numbers) for name in known.columns},
+            "running_ns": _whole(self._read(rows, "running", self._numbers)),
+            "stddev": finite(np.abs(values) * noise),
+            **known.columns_of(numbers),
             **self._of_moments(start, end),
         }
         return batch(COUNTER, columns, len(rows))
+
+    def _values(self, rows: pa.Table, places: Ints, known: _SeriesColumns) -> Floats:
+        """Return the values of rows in the units of their columns."""
+        powers = known.powers[places]
+        values = as_floats(rows[NUMBERS["value"]])
+        unread = np.flatnonzero(np.isnan(values))
+        if len(unread):
+            cells = whole_column(rows["value"]).take(pa.array(unread))
+            values[unread] = self._numbers(cells, powers[unread])
+        return values * known.factors[places]
+
+    @staticmethod
+    def _read(rows: pa.Table, text: str, read: Callable[[pa.Array], Floats]) -> Floats:
+        """Return the numbers in texts; those that are not known are read."""
+        values, cells = as_floats(rows[NUMBERS[text]]), whole_column(rows[text])
+        if cells.null_count < len(cells):
+            unread = np.flatnonzero(np.isnan(values) & np.asarray(cells.is_valid()))
+            if len(unread):
+                values[unread] = read(cells.take(pa.array(unread)))
+        return values
 
     def _known_series(self) -> _SeriesColumns:
         """Return the series so far, with the values of new ones."""
@@ -317,7 +344,8 @@ class CounterAssembler(CounterSink):
         is_simple = np.asarray(pc.fill_null(pc.ascii_is_decimal(cells), False))
         if powers is not None:
             is_simple &= powers == 0
-        is_other = np.asarray(cells.is_valid()) & ~is_simple
+        is_status = np.asarray(pc.fill_null(pc.starts_with(cells, "<"), True))
+        is_other = ~is_status & ~is_simple
         values = np.full(len(cells), np.nan)
         values[is_simple] = pc.cast(cells.filter(pa.array(is_simple)), REAL)
         if is_other.any():
@@ -328,12 +356,19 @@ class CounterAssembler(CounterSink):
 
     def _ratios(self, percents: pa.Array) -> Floats:
         """Return percentages as ratios; most files have only a few different ones."""
-        if percents.null_count == len(percents):
-            return np.full(len(percents), np.nan)
         coded = percents.dictionary_encode()
-        ratios = self._numbers(coded.dictionary, np.full(len(coded.dictionary), -2))
-        places: Ints = np.asarray(pc.fill_null(coded.indices, len(ratios)))
-        return np.append(ratios, np.nan)[places]
+        ratios = self._ratios_of(coded.dictionary.to_pylist())
+        found: Floats = np.array(ratios)[np.asarray(coded.indices)]
+        return found
+
+    def _ratios_of(self, percents: list[str]) -> list[float]:
+        """Return different percentages as ratios; each is read once, as batches share them."""
+        if len(self._ratio_of) > _MOST_RATIOS:
+            self._ratio_of.clear()
+        if new := [percent for percent in percents if percent not in self._ratio_of]:
+            ratios = self._numbers(pa.array(new, TEXT), np.full(len(new), -2))
+            self._ratio_of |= zip(new, ratios.tolist(), strict=True)
+        return [self._ratio_of[percent] for percent in percents]
 
     def _other(self, cell: str, scale: UnitScale) -> tuple[str | None, float]:
         """Return status and value of a cell that is not a number in the file's notation."""
@@ -388,6 +423,11 @@ class _SeriesColumns:
     factors: Floats
     are_cut: npt.NDArray[np.bool_]
 
+    def columns_of(self, numbers: pa.Array) -> dict[str, pa.Array]:
+        """Return the columns of rows by the numbers of their series; not those that are NULL."""
+        filled = {n: c for n, c in self.columns.items() if c.null_count < len(c)}
+        return {name: column.take(numbers) for name, column in filled.items()}
+
     def and_(self, other: _SeriesColumns) -> _SeriesColumns:
         """Return these series, followed by others."""
         return _SeriesColumns(
@@ -423,8 +463,22 @@ def _columns_of(series: list[CounterSeries]) -> _SeriesColumns:
     )
 
 
-def _tuples(rows: pa.Table) -> list[Row]:
-    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+def whole_column(cells: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; without a copy, if it is one."""
+    return cells.chunk(0) if cells.num_chunks == 1 else cells.combine_chunks()
+
+
+def rows_of(columns: list[pa.Array]) -> pa.Table:
+    """Return rows of the first columns of `ROWS`; the others are NULL."""
+    count = len(columns[0])
+    blank = [pa.nulls(count, field.type) for field in list(ROWS)[len(columns) :]]
+    return pa.Table.from_arrays([*columns, *blank], schema=ROWS)
+
+
+def tuples(rows: pa.Table) -> list[Row]:
+    """Return rows without their numbers, which follow from the texts."""
+    columns = (column.to_pylist() for column in rows.columns[: 1 + len(TEXTS)])
+    return list(zip(*columns, strict=True))
 
 
 def _whole(values: Floats) -> pa.Array:

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import csv
 
 from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
@@ -27,24 +28,21 @@ from tracekit.parsers.perf_stat.csvplaces import (
     separator_of,
     separators_in,
 )
-from tracekit.parsers.perf_stat.known import (
-    BLANK,
-    NUMBER,
-    VALUE,
-    FieldCell,
-    FieldLayout,
-    LineReader,
-    ns_of,
-)
+from tracekit.parsers.perf_stat.known import BLANK, LineReader, ns_of
+from tracekit.parsers.perf_stat.layouts import FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
 from tracekit.parsers.perf_stat.names import is_metric_name
 from tracekit.parsers.perf_stat.units import TOOL_EVENTS, event_scale, says_its_unit
 from tracekit.reading.words import words
+from tracekit.schema import TEXT
 from tracekit.spelling import spelling_of
 
 #: A continuation line without a metric has the separators of the missing fields.
 _LEAST_FIELDS = 4
+#: Lines with more fields, and files with more blocks of uneven lines, are split line by line.
+_MOST_EVEN_FIELDS, _MOST_UNEVEN = 64, 8
+_UTF8_MARK = b"\xef\xbb\xbf"  # pyarrow.csv would drop it
 _HEADER_WORDS = {*words("time cpu socket die cluster cache core node cpus comm-pid")}
 
 
@@ -63,14 +61,26 @@ class CsvReader(LineReader):
     """Reads lines with one separator; unknown lines are left to other readers."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
-        super().__init__(sink, measurements, report, self._cut)
+        super().__init__(
+            sink, measurements, report, self._cut, self._cut_even, lambda: self.separator
+        )
         self._shapes: Counter[tuple[bool, bool]] = Counter()
         self.separator: str | None = None
+        self._uneven_count = 0
         self._mores: dict[int, _More] = {}  # by the number of fields
         sink.caches.append(self._mores)
 
     def _cut(self, lines: pa.Array) -> pa.Array:
         return pc.split_pattern(lines, self.separator)
+
+    def _cut_even(self, lines: list[bytes]) -> list[pa.Array] | None:
+        """Return the columns of lines with equal numbers of fields; None for others."""
+        separator = (self.separator or "").encode()
+        if self._uneven_count >= _MOST_UNEVEN or len(separator) != 1:
+            return None
+        columns = _columns(lines, separator.decode())
+        self._uneven_count += columns is None
+        return columns
 
     def passed(self, series: CounterSeries) -> None:
         """Note that known lines were read, the last for this event; a group continues."""
@@ -268,17 +278,36 @@ class CsvReader(LineReader):
         return True
 
 
+def _columns(lines: list[bytes], separator: str) -> list[pa.Array] | None:
+    """Return the columns of lines with equal numbers of fields, in UTF-8; None for others."""
+    count, text = lines[0].count(separator.encode()) + 1, b"\n".join(lines)
+    if not 1 < count <= _MOST_EVEN_FIELDS or b"\r" in text or text.startswith(_UTF8_MARK):
+        return None
+    names = [str(at) for at in range(count)]
+    try:
+        table = csv.read_csv(
+            pa.py_buffer(text),
+            csv.ReadOptions(use_threads=False, column_names=names, block_size=len(text) + 1),
+            csv.ParseOptions(delimiter=separator, quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types=dict.fromkeys(names, TEXT)),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = [column.combine_chunks() for column in table.columns]
+    return columns if len(table) == len(lines) else None
+
+
 def _layout(line: CsvPlaces) -> FieldLayout:
     """Return the positions of the cells in a line like this one, and their usual notation."""
 
-    def cell(at: int | None, pattern: str) -> FieldCell | None:
-        return None if at is None else FieldCell(at, pattern)
+    def cell(at: int | None, form: Form, behind: str = "") -> FieldCell | None:
+        return None if at is None else FieldCell(at, form, behind=behind)
 
     return FieldLayout(
-        FieldCell(line.value or 0, VALUE),
-        cell(line.time, TIME.pattern),
-        cell(line.share, r"\d{1,3}[.,]\d\d"),
-        cell(line.run, r"\d+"),
-        cell(line.error, rf"({NUMBER})%"),
-        tuple(FieldCell(at, f"(?:{NUMBER})?") for at in line.metrics),
+        FieldCell(line.value or 0, Form.VALUE),
+        cell(line.time, Form.TIME),
+        cell(line.share, Form.SHARE),
+        cell(line.run, Form.COUNT),
+        cell(line.error, Form.NUMBER, "%"),
+        tuple(FieldCell(at, Form.METRIC) for at in line.metrics),
     )

@@ -15,16 +15,8 @@ import pyarrow.compute as pc
 from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
 from tracekit.parsers.perf_stat.cells import small
-from tracekit.parsers.perf_stat.known import (
-    IGNORED,
-    NUMBER,
-    UNKNOWN,
-    VALUE,
-    FieldCell,
-    FieldLayout,
-    LineReader,
-    ns_of,
-)
+from tracekit.parsers.perf_stat.known import IGNORED, UNKNOWN, LineReader, ns_of
+from tracekit.parsers.perf_stat.layouts import FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
 from tracekit.parsers.perf_stat.sniffing import JSON_KEYS, JSON_SCOPES, is_json_row
@@ -36,7 +28,6 @@ _PAIR = re.compile(
 )
 _OBJECTS = re.compile(r'(?<=\})\s*(?=\{[^{}]*"counter-value" *:)')
 _TIME = re.compile(r"\d{1,9}[.,]\d{1,9}")
-_BARE = r"(?:0|[1-9]\d*)(?:\.\d+)?"  # a number that is valid JSON
 _VALUE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|-?nan|-?inf|none|")
 
 Pairs = list[tuple[str, str]]
@@ -46,7 +37,7 @@ class JsonReader(LineReader):
     """Reads lines of JSON."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
-        super().__init__(sink, measurements, report, _fields)
+        super().__init__(sink, measurements, report, _fields, separator=lambda: '"')
         self._known: dict[tuple[str | None, ...], int] = {}
         sink.caches.append(self._known)
 
@@ -169,6 +160,7 @@ class JsonReader(LineReader):
             number = IGNORED
             if key == "metric-unit" and (not place or pairs[place - 1][0] != "metric-value"):
                 self._tell_cut(value)
+                numbers.append(UNKNOWN)  # each such line is told
                 continue
             if key == "metric-value":
                 label = pairs[place + 1] if place + 1 < len(pairs) else ("", "")
@@ -176,6 +168,7 @@ class JsonReader(LineReader):
                 name = label[1] if label[0] == "metric-unit" else next(names, None)
                 if name is None:
                     self._tell_cut(value)
+                    numbers.append(UNKNOWN)
                     continue
             elif key not in JSON_KEYS and "counter-value" not in says:
                 name, event = key, None
@@ -220,26 +213,25 @@ def _fields(lines: pa.Array) -> pa.Array:
 def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> FieldLayout:
     """Return the positions of cells in similar lines; the marks around a number must match."""
 
-    def cell(found: re.Match[str] | None, pattern: str) -> FieldCell | None:
+    def cell(found: re.Match[str] | None, form: Form, bare: Form = Form.BARE) -> FieldCell | None:
         if found is None:
             return None
         if found[2] is not None:
-            return FieldCell(line.count('"', 0, found.start(2)), pattern)
+            return FieldCell(line.count('"', 0, found.start(2)), form)
         at = line.count('"', 0, found.start(3))
         before, _, behind = fields[at].partition(found[3])
-        number = r"(?:0|[1-9]\d{0,8})\.\d{1,9}" if found[1] == "interval" else _BARE
-        return FieldCell(at, f"{re.escape(before)}({number}){re.escape(behind)}")
+        return FieldCell(at, bare, before, behind)
 
     first = {found[1]: found for found in reversed(matches)}
-    metrics = [cell(m, f"(?:{NUMBER})?") for m in matches if m[1] == "metric-value"]
-    value = cell(first["counter-value"], VALUE)
+    metrics = [cell(m, Form.METRIC) for m in matches if m[1] == "metric-value"]
+    value = cell(first["counter-value"], Form.VALUE)
     assert value is not None
     return FieldLayout(
         value,
-        cell(first.get("interval"), r"\d{1,9}\.\d{1,9}"),
-        cell(first.get("pcnt-running"), NUMBER),
-        cell(first.get("event-runtime"), NUMBER),
-        cell(first.get("variance"), NUMBER),
+        cell(first.get("interval"), Form.SHORT_TIME, Form.SHORT_TIME),
+        cell(first.get("pcnt-running"), Form.NUMBER),
+        cell(first.get("event-runtime"), Form.NUMBER),
+        cell(first.get("variance"), Form.NUMBER),
         tuple(m for m in metrics if m is not None),
     )
 

@@ -14,25 +14,29 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parser import Report
-from tracekit.parsers.perf_stat.assemble import ALWAYS, ROWS, CounterSeries, CounterSink, Ints, Row
+from tracekit.parsers.perf_stat.assemble import (
+    ALWAYS,
+    CounterSeries,
+    CounterSink,
+    Ints,
+    Row,
+    rows_of,
+    tuples,
+)
+from tracekit.parsers.perf_stat.layouts import FieldCell, FieldLayout, Flags
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
+from tracekit.parsers.perf_stat.scanning import ScannedLayout, line_scanner
 from tracekit.schema import TEXT
-
-Flags = npt.NDArray[np.bool_]
 
 #: A metric without a name has no row: its cell must be blank, or may hold anything.
 BLANK, IGNORED = -1, -2
 #: The series of a line that is like no learned one.
 UNKNOWN = -3
-#: A plain number. (Patterns here mean the same to Python and to RE2.)
-NUMBER = r"\d+(?:[.,]\d+)?"
-VALUE = rf"{NUMBER}|<not counted>|<not supported>"
 _JOINT = "\n"  # in no line
 _NO_TIME = -1
 _MOST_ROWS = 1 << 20  # of one line
@@ -44,43 +48,29 @@ _MOST_LINES, _MOST_LAYOUTS = 1 << 18, 32
 
 
 @dataclass(frozen=True, slots=True)
-class FieldCell:
-    """The field `at`; `pattern` matches all of it, with a group for the cell if it is a part."""
+class LineFields:
+    """Lines split into fields: ``counts`` of each line; ``at`` gives a field of some lines."""
 
-    at: int
-    pattern: str
-
-    def of(self, fields: pa.Array) -> tuple[pa.Array, Flags]:
-        """Return the cells among `fields`, and which of them are plain."""
-        whole = f"^(?:{self.pattern})$"
-        is_plain = pc.match_substring_regex(fields, whole)
-        has_group = "(" in self.pattern.replace("(?:", "").replace(r"\(", "")
-        cells = pc.replace_substring_regex(fields, whole, r"\1") if has_group else fields
-        return cells, np.asarray(is_plain)
-
-    def of_few(self, fields: pa.Array) -> tuple[pa.Array, Flags]:
-        """Return the same, faster if few are different."""
-        coded = fields.dictionary_encode()
-        cells, is_plain = self.of(coded.dictionary)
-        return cells.take(coded.indices), is_plain[np.asarray(coded.indices)]
+    counts: Ints
+    at: Callable[[int, Ints], pa.Array]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldLayout:
-    """Which fields of a line are cells. A time has up to nine decimals after a point."""
+def fields_of_lists(fields: pa.ListArray) -> LineFields:
+    """Return the fields of lines that have different numbers of them."""
+    starts = np.asarray(fields.offsets)[:-1]
+    return LineFields(
+        np.asarray(pc.list_value_length(fields)),
+        lambda at, lines: fields.values.take(pa.array(starts[lines] + at)),
+    )
 
-    value: FieldCell
-    time: FieldCell | None = None
-    share: FieldCell | None = None
-    run: FieldCell | None = None
-    error: FieldCell | None = None
-    metrics: tuple[FieldCell, ...] = ()
 
-    def fixed(self, count: int) -> list[int]:
-        """Return the fields, of `count`, that are not cells."""
-        cells = (self.value, self.time, self.share, self.run, self.error, *self.metrics)
-        taken = {cell.at for cell in cells if cell is not None}
-        return [at for at in range(count) if at not in taken]
+def fields_of_columns(columns: list[pa.Array]) -> LineFields:
+    """Return the fields of lines that all have as many of them."""
+    count = len(columns[0])
+    return LineFields(
+        np.full(count, len(columns)),
+        lambda at, lines: columns[at] if len(lines) == count else columns[at].take(pa.array(lines)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +79,7 @@ class _Alike:
 
     layout: FieldLayout
     fixed: list[int]
+    scanned: ScannedLayout | None
     series: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -107,32 +98,47 @@ class LearnedRows:
     rows: pa.Table
     starts: Ints
     times: Ints  # _NO_TIME if there is none
-    ends: list[int]  # for each line, the first unknown line from there on
+    feeds: Ints  # where each line ends in its text
+
+    @cached_property
+    def ends(self) -> Ints:
+        """For each line, the first unknown line from there on."""
+        count = len(self.times)
+        unknown = np.where(np.diff(self.starts) == 0, np.arange(count), count)
+        return np.minimum.accumulate(unknown[::-1])[::-1]
 
     @cached_property
     def by_line(self) -> list[tuple[int, list[Row]]]:
         """Return the time and the rows of each line."""
-        rows = list(zip(*(column.to_pylist() for column in self.rows.columns), strict=True))
+        rows = tuples(self.rows)
         starts = self.starts.tolist()
         ends = zip(self.times.tolist(), starts, starts[1:], strict=False)
         return [(time, rows[start:end]) for time, start, end in ends]
 
 
 class LearnedLines:
-    """Learned lines of one format; `cut` splits lines into fields."""
+    """Learned lines of one format; `cut` splits lines into fields, at `separator` if there is one.
+
+    `cut_even` does so faster, for lines with equal numbers of fields; None for others.
+    """
 
     def __init__(
         self,
         sink: CounterSink,
         measurements: Measurements,
         cut: Callable[[pa.Array], pa.Array],
+        cut_even: Callable[[list[bytes]], list[pa.Array] | None] = lambda _: None,
+        separator: Callable[[], str | None] = lambda: None,
         *,
         is_text: bool = False,
     ) -> None:
         self._sink = sink
         self._measurements = measurements
         self._cut = cut
+        self._cut_even = cut_even
+        self._separator = separator
         self._is_text = is_text
+        self._scanner = line_scanner(is_text=is_text)
         self._alike: dict[tuple[int, FieldLayout], _Alike] = {}  # by the number of fields
         sink.caches.append(self._alike)
 
@@ -142,54 +148,87 @@ class LearnedLines:
         if alike is None or len(alike.series) >= _MOST_LINES:
             if len(self._alike) >= _MOST_LAYOUTS:
                 self._alike.clear()
-            alike = _Alike(layout, layout.fixed(len(fields)))
-            self._alike[len(fields), layout] = alike
-        alike.series[_JOINT.join(fields[at] for at in alike.fixed)] = series
+            alike = self._alike[len(fields), layout] = self._new(layout, len(fields))
+        fixed = [fields[at] for at in alike.fixed]
+        if alike.scanned is not None:
+            powers = [self._sink.series[n].scale.power if n >= 0 else 0 for n in series]
+            alike.scanned.learn(fixed, series, powers)
+        alike.series[_JOINT.join(fixed)] = series
+
+    def _new(self, layout: FieldLayout, count: int) -> _Alike:
+        scanned = None if self._scanner is None else self._scanner.layout(layout, count)
+        return _Alike(layout, layout.fixed(count), scanned)
 
     # -- finding ------------------------------------------------------------------------------
 
-    def find(self, lines: list[bytes]) -> LearnedRows | None:
-        """Return what is known about `lines`; None if nothing."""
+    def find(self, text: bytes, start: int, most: int) -> LearnedRows | None:
+        """Return what is known about the lines of `text` from `start` on; None if nothing.
+
+        At most so many lines are looked at.
+        """
         if not self._alike:
             return None
-        try:
-            texts = pa.array(lines, TEXT)
-            fields = self._cut(pc.utf8_rtrim(texts, "\r") if lines[0].endswith(b"\r") else texts)
-        except pa.ArrowInvalid:  # one is not UTF-8
+        if self._scanner is None:
+            lines = text[start:].split(b"\n", most)[:most]
+            feeds = start - 1 + np.cumsum([len(line) + 1 for line in lines])
+            return self._find_fields(lines, feeds)
+        separator = self._separator()
+        found = self._scanner.scan(
+            text,
+            start,
+            most,
+            None if separator is None else separator.encode(),
+            self._measurements.notation,
+            [alike.scanned for alike in self._alike.values() if alike.scanned is not None],
+        )
+        return (
+            LearnedRows(found.rows, found.starts, found.times, found.ends) if found.rows else None
+        )
+
+    def _find_fields(self, lines: list[bytes], feeds: Ints) -> LearnedRows | None:
+        """Return what is known about `lines`, by their fields."""
+        if (fields := self._fields(lines)) is None:
             return None
-        counts = np.array(pc.list_value_length(fields))
-        starts = np.asarray(fields.offsets)[:-1]
+        counts = fields.counts.copy()
         times = np.full(len(lines), _NO_TIME)
         parts: list[_Part] = []
         for (count, _), alike in self._alike.items():
-            at = np.flatnonzero(counts == count)
-            series = self._series(alike, fields.values, starts[at])
+            if not len(at := np.flatnonzero(counts == count)):
+                continue
+            series = self._series(alike, fields, at)
             at, series = at[series[:, 0] >= 0], series[series[:, 0] >= 0]
             counts[at] = 0  # no other layout is theirs
             if len(at):
-                parts += self._parts(alike.layout, at, series, fields.values, starts, times)
-        return _found(parts, times) if parts else None
+                parts += self._parts(alike.layout, at, series, fields, times)
+        return _found(parts, times, feeds) if parts else None
+
+    def _fields(self, lines: list[bytes]) -> LineFields | None:
+        """Return the fields of `lines`; None if one is not UTF-8."""
+        if (columns := self._cut_even(lines)) is not None:
+            return fields_of_columns(columns)
+        try:
+            texts = pa.array(lines, TEXT)
+        except pa.ArrowInvalid:
+            return None
+        is_crlf = lines[0].endswith(b"\r")
+        return fields_of_lists(self._cut(pc.utf8_rtrim(texts, "\r") if is_crlf else texts))
 
     def _parts(
         self,
         layout: FieldLayout,
         lines: Ints,
         series: Ints,
-        values: pa.Array,
-        starts: Ints,
+        fields: LineFields,
         times: Ints,
     ) -> Iterator[_Part]:
-        """Yield the rows of `lines`, which are similar to learned ones; fill in `times`.
-
-        Fields of line i begin in `values` at ``starts[i]``.
-        """
-        starts, is_known = starts[lines], np.full(len(lines), True)
+        """Yield the rows of `lines`, which are similar to learned ones; fill in `times`."""
+        is_known = np.full(len(lines), True)
 
         def of(cell: FieldCell | None, *, are_few: bool = False) -> pa.Array:
             if cell is None:
                 return pa.nulls(len(lines), TEXT)
-            fields = values.take(pa.array(starts + cell.at))
-            cells, is_plain = cell.of_few(fields) if are_few else cell.of(fields)
+            texts = fields.at(cell.at, lines)
+            cells, is_plain = cell.of_few(texts) if are_few else cell.of(texts)
             np.logical_and(is_known, is_plain, out=is_known)
             return cells
 
@@ -208,9 +247,9 @@ class LearnedLines:
         for number, cells in enumerate(metrics, 1):
             yield _part(lines, number, series, is_known & (series[:, number] >= 0), cells)
 
-    def _series(self, alike: _Alike, values: pa.Array, starts: Ints) -> Ints:
+    def _series(self, alike: _Alike, fields: LineFields, lines: Ints) -> Ints:
         """Return for each line the series of its event and metrics; UNKNOWN if not learned."""
-        fixed = [values.take(pa.array(starts + at)) for at in alike.fixed]
+        fixed = [fields.at(at, lines) for at in alike.fixed]
         coded = pc.binary_join_element_wise(*fixed, _JOINT).dictionary_encode()
         unknown = (UNKNOWN,) * (1 + len(alike.layout.metrics))
         texts = coded.dictionary.to_pylist()
@@ -238,13 +277,26 @@ class LearnedLines:
             self._measurements.interval(int(times[line]), ahead=int(starts[line]))
             self._measurements.met(following - line)
         series = np.asarray(rows["series"])[starts]
-        numbers, firsts = np.unique(series, return_index=True)
-        for line in sorted(firsts[[n not in self._measurements.noted for n in numbers.tolist()]]):
+        for line in self._first_lines(series):
             row = int(starts[line])
             value, noise = rows["value"][row].as_py(), rows["noise"][row].as_py()
             self._measurements.counted(int(series[line]), value, noise, is_met=True)
         self._sink.add_rows(rows)
         return int(series[-1])
+
+    def _first_lines(self, series: Ints) -> list[int]:
+        """Return the first line of each series that the current measurement did not have."""
+        has = np.zeros(int(series.max()) + 1, np.bool_)
+        has[series] = True
+        noted = self._measurements.noted
+        new = [number for number in np.flatnonzero(has).tolist() if number not in noted]
+        if not new:
+            return []
+        has[:] = False
+        has[new] = True
+        lines = np.flatnonzero(has[series])
+        _, firsts = np.unique(series[lines], return_index=True)
+        return sorted(lines[firsts].tolist())
 
     def _take_each(self, lines: list[tuple[int, list[Row]]]) -> int:
         """Give rows to the sink that can begin or end a measurement, or that are few."""
@@ -269,6 +321,8 @@ class LineReader:
         measurements: Measurements,
         report: Report,
         cut: Callable[[pa.Array], pa.Array],
+        cut_even: Callable[[list[bytes]], list[pa.Array] | None] = lambda _: None,
+        separator: Callable[[], str | None] = lambda: None,
         *,
         is_text: bool = False,
     ) -> None:
@@ -279,7 +333,7 @@ class LineReader:
         self._group: str | None = None
         self._names: list[str] = []  # of the columns of a table of metrics only
         self.row_count = 0
-        self.known = LearnedLines(sink, measurements, cut, is_text=is_text)
+        self.known = LearnedLines(sink, measurements, cut, cut_even, separator, is_text=is_text)
 
     def passed(self, series: CounterSeries) -> None:
         """Note that lines were read, the last of them for this event."""
@@ -316,13 +370,11 @@ def ns_of(text: str) -> int:
 
 def _part(lines: Ints, number: int, series: Ints, is_row: Flags, *cells: pa.Array) -> _Part:
     """Return rows, the `number`-th of their lines, for lines with ``is_row``."""
-    blank = pa.nulls(len(lines), TEXT)
-    columns = [pa.array(series[:, number]), *cells, *[blank] * (len(ROWS) - 1 - len(cells))]
-    rows = pa.Table.from_arrays(columns, schema=ROWS)
+    rows = rows_of([pa.array(series[:, number]), *cells])
     return _Part(np.where(is_row, lines * _MOST_ROWS + number, _NOWHERE), rows)
 
 
-def _found(parts: list[_Part], times: Ints) -> LearnedRows | None:
+def _found(parts: list[_Part], times: Ints, feeds: Ints) -> LearnedRows | None:
     """Return the rows in the order of the file; None if there are none."""
     places = np.concatenate([part.places for part in parts])
     rows = pa.concat_tables([part.rows for part in parts])
@@ -332,7 +384,4 @@ def _found(parts: list[_Part], times: Ints) -> LearnedRows | None:
     if not len(places):
         return None
     sizes = np.bincount(places // _MOST_ROWS, minlength=len(times))
-    starts = np.concatenate(([0], np.cumsum(sizes)))
-    unknown = np.where(sizes == 0, np.arange(len(times)), len(times))
-    ends = np.minimum.accumulate(unknown[::-1])[::-1]
-    return LearnedRows(rows, starts, times, ends.tolist())
+    return LearnedRows(rows, np.concatenate(([0], np.cumsum(sizes))), times, feeds)

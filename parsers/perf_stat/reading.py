@@ -15,6 +15,7 @@ from tracekit.parsers.perf_stat.assemble import (
 from tracekit.parsers.perf_stat.csvplaces import has_two_commas, separator_of
 from tracekit.parsers.perf_stat.csvrows import CsvReader
 from tracekit.parsers.perf_stat.jsonrows import JsonReader
+from tracekit.parsers.perf_stat.known import LearnedRows
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.sniffing import PERF_DATA, STARTED, as_shown
 from tracekit.parsers.perf_stat.textrows import TextReader
@@ -24,7 +25,7 @@ from tracekit.reading.text.numbers import Notation, notation_of
 from tracekit.source import Source
 
 _SHOWN = 80
-_FEW_LINES, _MANY_LINES = 256, 8192
+_FEW_LINES, _MANY_LINES = 256, 1 << 15
 
 
 def rows_of_output(source: Source, report: Report) -> Iterator[Batch]:
@@ -83,29 +84,33 @@ class _PerfLines:
     def take(self, block: TextBlock) -> None:
         """Read whole lines."""
         self._sink.begin_block(block.offset_bytes)
-        place = block.offset_bytes
-        start = 0
-        while start < len(block.lines):
-            lines = block.lines[start : start + self._lines_at_once]
-            place = self._take(place, lines, block.is_open)
-            start += len(lines)
+        place = 0
+        while place <= len(block.text):
+            place = self._take(block, place)
 
-    def _take(self, place: int, lines: list[bytes], is_open: bool) -> int:
-        """Read lines from `place` on, known ones together; return where they end."""
-        reader = self._reader_of_known()
-        found = reader.known.find(lines) if reader is not None and not is_open else None
-        self._lines_at_once = _FEW_LINES if found is None else _MANY_LINES
-        line = 0
-        while line < len(lines):
-            end = line + 1
-            is_now = reader is not None and reader is self._reader_of_known()
-            if found and reader and is_now and found.ends[line] > line:
-                end = found.ends[line]
+    def _take(self, block: TextBlock, place: int) -> int:
+        """Read some lines from `place` on, known ones together; return where the next begins."""
+        reader = None if block.is_open else self._reader_of_known()
+        most = self._lines_at_once
+        if reader is not None and (found := reader.known.find(block.text, place, most)) is not None:
+            self._lines_at_once = _MANY_LINES
+            return self._take_found(block, place, reader, found)
+        self._lines_at_once = _FEW_LINES
+        for line in block.text[place:].split(b"\n", most)[:most]:
+            self._slow(block.offset_bytes + place, line, block.is_open)
+            place += len(line) + 1
+        return place
+
+    def _take_found(self, block: TextBlock, place: int, reader: _Reader, found: LearnedRows) -> int:
+        line, feeds, offset = 0, found.feeds.tolist(), block.offset_bytes
+        while line < len(feeds):
+            end = int(found.ends[line])
+            if end > line and reader is self._reader_of_known():
                 reader.passed(self._sink.series[reader.known.take(found, line, end)])
             else:
-                self._slow(place, lines[line], is_open)
-            place += sum(map(len, lines[line:end])) + end - line
-            line = end
+                end = line + 1
+                self._slow(offset + place, block.text[place : feeds[line]], is_open=False)
+            place, line = feeds[end - 1] + 1, end
         return place
 
     def _reader_of_known(self) -> _Reader | None:

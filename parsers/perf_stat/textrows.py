@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import ALWAYS, NEVER, CounterSeries, CounterSink
 from tracekit.parsers.perf_stat.cells import small
-from tracekit.parsers.perf_stat.known import FieldCell, FieldLayout, LineReader
+from tracekit.parsers.perf_stat.known import LineReader
+from tracekit.parsers.perf_stat.layouts import PLAIN, FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
 from tracekit.parsers.perf_stat.names import is_known, is_metric_name
@@ -83,8 +84,7 @@ _HINTS = re.compile(
 )
 _KINDS = {"process id ": "process", "thread id ": "thread"}
 #: Where a separate number is removed from a line, without the blanks before it.
-_PLAIN = r"\d(?:[\d.,]{0,30}\d)?"
-_CUT = rf"(^|[ (]) *({_PLAIN}|<not counted>|<not supported>)(%|[ )]|$)"
+_CUT = rf"(^|[ (]) *({PLAIN}|<not counted>|<not supported>)(%|[ )]|$)"
 _MARK = "\x1f"
 _MARKED = rf"\1{_MARK}\2{_MARK}\3"
 _ASCII_CUT = re.compile(_CUT, re.ASCII)
@@ -237,7 +237,7 @@ class TextReader(LineReader):
 
     def _learn(self, text: str, found: re.Match[str], tail: _Tail, series: tuple[int, ...]) -> None:
         """Learn lines that differ only in their numbers, if the numbers are unambiguous."""
-        fields = _ASCII_CUT.sub(_MARKED, text).split(_MARK)
+        fields = cut_numbers(text)
         numbers = [note[1] for note in map(_METRIC.fullmatch, tail.notes) if note]
         said = (found["time"], found["cpus"], found["value"], *numbers, tail.share)
         if len(series) != 1 + len(tail.notes) or fields[1::2] != [s for s in said if s is not None]:
@@ -245,10 +245,10 @@ class TextReader(LineReader):
         value = 3 if found["cpus"] is None else 5
         behind = range(value + 2, value + 2 + 2 * len(numbers), 2)
         layout = FieldLayout(
-            FieldCell(value, rf"{_PLAIN}|<not counted>|<not supported>"),
-            FieldCell(1, r"\d{1,9}\.\d{9}"),
-            None if tail.share is None else FieldCell(behind.stop, _PLAIN),
-            metrics=tuple(FieldCell(at, _PLAIN) for at in behind),
+            FieldCell(value, Form.PLAIN_VALUE),
+            FieldCell(1, Form.TIME),
+            None if tail.share is None else FieldCell(behind.stop, Form.PLAIN),
+            metrics=tuple(FieldCell(at, Form.PLAIN) for at in behind),
         )
         self.known.learn(fields, layout, series)
 
@@ -368,6 +368,11 @@ class TextReader(LineReader):
             self._measurements.interval(int(found["time"].replace(".", "")), is_text=True)
         self._add_columns(values, found["scope"], small(found["cpus"]))
         return True
+
+
+def cut_numbers(line: str) -> list[str]:
+    """Split a line at its numbers; each second field is one."""
+    return _ASCII_CUT.sub(_MARKED, line).split(_MARK)
 
 
 def _fields(lines: pa.Array) -> pa.Array:

@@ -93,6 +93,13 @@ class TensorflowProfilerParser:
         """Create a parser; `asking` asks xprof about a dump instead of ours: tests do without."""
         self._asking = asking
 
+    @property
+    def runs_in_threads(self) -> bool:
+        """Whether the C library reads: then other threads run."""
+        from tracekit.compiled import library
+
+        return library() is not None
+
     def expects(self, file: Path) -> bool:
         """Return whether a file is a dump in the folder of a run."""
         return is_dump_of_run(file)

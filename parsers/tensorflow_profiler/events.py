@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane, PlaneLine
+from tracekit.parsers.tensorflow_profiler.walking import pieces_of, walk_events
 from tracekit.parsers.tensorflow_profiler.wire import (
     Buffer,
     Places,
@@ -91,9 +92,7 @@ class Stat:
             return _looked_up(self.values, self.names)
         if self.kind != _TEXT:
             return pa.nulls(len(self.rows), _TEXT_TYPE)
-        content = self.content
-        pairs = zip(self.places.tolist(), self.values.tolist(), strict=True)
-        return readable([content[start : start + size] for start, size in pairs])
+        return readable(pieces_of(self.content, self.places, self.values))
 
     def json(self, prefix: str, length: int) -> pa.Array:
         """Return the values as JSON after a prefix; NULL if JSON cannot represent them."""
@@ -131,12 +130,13 @@ def quote(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
-def readable(pieces: list[bytes]) -> pa.Array:
+def readable(pieces: pa.Array) -> pa.Array:
     """Decode bytes as text; invalid UTF-8 is replaced."""
     try:
-        return pa.array(pieces, pa.binary()).cast(_TEXT_TYPE)
+        return pieces.cast(_TEXT_TYPE)
     except pa.ArrowInvalid:
-        return pa.array([piece.decode("utf-8", "replace") for piece in pieces], _TEXT_TYPE)
+        texts = [piece.decode("utf-8", "replace") for piece in pieces.to_pylist()]
+        return pa.array(texts, _TEXT_TYPE)
 
 
 def _looked_up(ids: Words, names: Mapping[int, str]) -> pa.Array:
@@ -301,14 +301,13 @@ def read_times(
 def read_events(content: Any, plane: Plane, line: PlaneLine) -> Iterator[PlaneEvents]:
     """Yield the events of a line, in batches."""
     for starts, ends in _edges(line):
-        piece, buffer, found, broken = _fields(content, starts, ends)
-        numbers = _numbers(found, len(starts))
-        stats = [column for column in found if (column.number, column.wire_type) == (4, LENGTH)]
+        base = int(starts[0])
+        piece = bytes(content[base : int(ends[-1])])
+        found = _walked(piece, starts - base, ends - base, plane)
         metadata_ids, offset_ps, dur_ps, occurrences = (
-            numbers[number].view(np.int64) for number in (1, 2, 3, 5)
+            found.numbers[number].view(np.int64) for number in (1, 2, 3, 5)
         )
-        found_stats, unknown, broken_stats = _stats(buffer, piece, stats, plane)
-        own_ps, dur_ps = _by_own_clock(offset_ps, dur_ps, found_stats)
+        own_ps, dur_ps = _by_own_clock(offset_ps, dur_ps, found.stats)
         yield PlaneEvents(
             plane,
             line,
@@ -318,11 +317,46 @@ def read_events(content: Any, plane: Plane, line: PlaneLine) -> Iterator[PlaneEv
             dur_ps,
             own_ps,
             occurrences,
-            found_stats,
-            broken,
-            (frozenset(column.number for column in found) - _EVENT_FIELDS) | unknown,
-            broken_stats,
+            found.stats,
+            found.broken,
+            found.unknown_fields,
+            found.broken_stats,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The fields of some events, as in `PlaneEvents`; their numbers by field."""
+
+    numbers: Mapping[int, Words] | list[Words]
+    stats: dict[str, list[Stat]]
+    broken: NDArray[np.bool_]
+    unknown_fields: frozenset[int] = frozenset()
+    broken_stats: int = 0
+
+
+def _walked(piece: bytes, starts: Places, ends: Places, plane: Plane) -> _Fields:
+    walked = walk_events(piece, starts, ends)
+    if walked is None:
+        return _fields(piece, starts, ends, plane)
+    stats: dict[str, list[Stat]] = {}
+    for group in walked.groups:
+        _add_stat(stats, group.code, (group.rows, group.values, group.places), piece, plane)
+    return _Fields(walked.numbers, stats, np.zeros(len(starts), bool))
+
+
+def _add_stat(
+    stats: dict[str, list[Stat]],
+    code: int,
+    found: tuple[Places, Words, Places],
+    piece: bytes,
+    plane: Plane,
+) -> None:
+    """Add a stat of some events by its name, if it has a value."""
+    key, kind = divmod(code, _CODES)
+    if kind:
+        stat = Stat(kind, *found, piece, plane.stat_names)
+        stats.setdefault(plane.stat_names.get(key, f"stat {key}"), []).append(stat)
 
 
 def _by_own_clock(
@@ -356,13 +390,14 @@ def _edges(line: PlaneLine) -> Iterator[tuple[Places, Places]]:
         yield starts[first : first + EVENTS_AT_ONCE], ends[first : first + EVENTS_AT_ONCE]
 
 
-def _fields(
-    content: Any, starts: Places, ends: Places
-) -> tuple[bytes, Buffer, list[WireColumn], NDArray[np.bool_]]:
-    base = int(starts[0])
-    piece = bytes(content[base : int(ends[-1])])
+def _fields(piece: bytes, starts: Places, ends: Places, plane: Plane) -> _Fields:
+    """Return the fields of any events, also of damaged ones."""
     buffer = Buffer.of(piece)
-    return piece, buffer, *columns(buffer, starts - base, ends - base)
+    found, broken = columns(buffer, starts, ends)
+    own = [column for column in found if (column.number, column.wire_type) == (4, LENGTH)]
+    stats, unknown, broken_stats = _stats(buffer, piece, own, plane)
+    unknown |= frozenset(column.number for column in found) - _EVENT_FIELDS
+    return _Fields(_numbers(found, len(starts)), stats, broken, unknown, broken_stats)
 
 
 def _numbers(found: list[WireColumn], count: int) -> dict[int, Words]:
@@ -394,11 +429,8 @@ def _stats(
             parts.setdefault(code, []).append(part)
     stats: dict[str, list[Stat]] = {}
     for code, pieces in parts.items():
-        key, kind = code // _CODES, code % _CODES
-        if kind:
-            rows, numbers, where = (np.concatenate(part) for part in zip(*pieces, strict=True))
-            stat = Stat(kind, rows, numbers, where, piece, plane.stat_names)
-            stats.setdefault(plane.stat_names.get(key, f"stat {key}"), []).append(stat)
+        rows, numbers, where = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        _add_stat(stats, code, (rows, numbers, where), piece, plane)
     unknown = frozenset(column.number for column in fields) - _STAT_FIELDS
     return stats, unknown, int(broken.sum())
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tracekit.parsers.tensorflow_profiler.walking import line_walker
 from tracekit.reading.protowire import FIXED64, LENGTH, VARINT, WireError, WireField, fields
 
 #: The value of a stat: a number, text, or the size of something else.
@@ -21,9 +22,6 @@ _PLANE_NAME, _PLANE_LINES, _PLANE_METADATA, _PLANE_STAT_NAMES, _PLANE_STATS = 2,
 _XSPACE_PLANES, _XSPACE_ERRORS, _XSPACE_WARNINGS, _XSPACE_HOSTS = 1, 2, 3, 4
 _PROGRAM = re.compile(r"[^()%]{1,500}\((\d{1,20})\)")
 _LINE_EVENTS = 4
-_EVENT_TAG = _LINE_EVENTS << 3 | LENGTH
-_MORE = 0x80  # the size continues in the next byte
-_LONG_EVENT = 1 << 14  # in two bytes of seven bits; a third byte makes it longer
 _DOUBLE, _UINT, _INT, _TEXT, _BYTES, _REF = 2, 3, 4, 5, 6, 7
 
 
@@ -224,27 +222,15 @@ def signed(value: int) -> int:
 def _line(content: Any, whole: WireField, on_damage: OnDamage) -> PlaneLine:
     """Return a line with the positions of its events, which are not parsed."""
     line = PlaneLine(start=whole.start, end=whole.end)
-    raw, shift = bytes(content[whole.start : whole.end]), whole.start
-    starts, ends = line.starts.append, line.ends.append
-    place, end = 0, len(raw)
-    while place < end:
-        # Events are parsed by hand: this runs once for each.
-        if raw[place] == _EVENT_TAG and place + 2 < end:
-            size, body = raw[place + 1], place + 2
-            if size >= _MORE:
-                size, body = (size & 0x7F) | raw[body] << 7, body + 1
-            if body + size <= end and size < _LONG_EVENT:
-                place = body + size
-                starts(body + shift)
-                ends(place + shift)
-                continue
+    walk, place = line_walker(content), whole.start
+    while (place := walk(place, whole.end, line.starts, line.ends)) < whole.end:
         try:
-            part = next(fields(content, place + shift, whole.end))
+            part = next(fields(content, place, whole.end))
         except WireError as error:
             line.has_cut_event = error.cut is not None and error.cut.number == _LINE_EVENTS
             on_damage(PlaneDamage(error.offset_bytes, whole.end, str(error)))
             break
-        place = part.end - shift
+        place = part.end
         _put(line, part, content)
     return line
 

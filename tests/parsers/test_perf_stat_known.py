@@ -13,13 +13,18 @@ from hypothesis import strategies as st
 from tests.benchmarks.perf_stat import written
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers.perf_stat import PerfStatParser, known
+from tracekit.parsers.perf_stat import PerfStatParser, csvrows, known
 from tracekit.parsers.perf_stat import reading as perf_reading
 from tracekit.parsers.perf_stat.csvrows import CsvReader
 from tracekit.source import Source
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "perf_stat"
-FILES = sorted(path for path in FIXTURES.glob("*/*") if path.is_file())
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(
+    path
+    for folder in (ROOT / "fixtures" / "perf_stat", ROOT.parent / "shared" / "corpus" / "perf")
+    for path in folder.rglob("*")
+    if path.is_file()
+)
 
 
 def read(path: Path) -> tuple[Any, ...]:
@@ -34,7 +39,10 @@ def read(path: Path) -> tuple[Any, ...]:
 
 
 def check_line_by_line(path: Path, least: int = 0) -> None:
-    """The file gives the same when nothing is known; otherwise at least so many lines are."""
+    """The file gives the same by C, in columns, by fields, and when nothing is known.
+
+    At least so many lines are known ones.
+    """
     taken: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(perf_reading, "_FEW_LINES", 3)
@@ -49,13 +57,24 @@ def check_line_by_line(path: Path, least: int = 0) -> None:
             return take(self, found, start, end)
 
         patch.setattr(known.LearnedLines, "take", counted)
-        found = read(path)
-        patch.setattr(known.LearnedLines, "find", lambda *_: None)
-        patch.setattr(CsvReader, "_more_again", lambda *_: False)
-        count = sum(taken)
-        expected = read(path)
-    assert sum(taken) == count >= least
-    assert found == expected
+        ways, counts = [], []
+        for owner, name, without in (
+            (known, "line_scanner", None),
+            (known, "line_scanner", lambda **_: None),
+            (CsvReader, "_cut_even", lambda *_: None),
+            (known.LearnedLines, "find", lambda *_: None),
+        ):
+            if without is not None:
+                patch.setattr(owner, name, without)
+            if name == "find":
+                patch.setattr(CsvReader, "_more_again", lambda *_: False)
+            ways.append(read(path))
+            counts.append(sum(taken))
+            taken.clear()
+    assert counts[1] == counts[2] >= least
+    assert counts[0] >= counts[1]  # a line that is not UTF-8 stops those of Python only
+    assert counts[3] == 0
+    assert ways[0] == ways[1] == ways[2] == ways[3]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -63,6 +82,18 @@ def test_a_fixture_again_and_again(tmp_path: Path, path: Path) -> None:
     again = tmp_path / "stat"
     again.write_bytes(path.read_bytes() * 12)
     check_line_by_line(again)
+
+
+@pytest.mark.parametrize("path", FILES[::4], ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_damaged_file(tmp_path: Path, path: Path) -> None:
+    rng, damaged = random.Random(path.name), tmp_path / "stat"
+    content = bytearray(path.read_bytes() * 12)
+    for _ in range(6):
+        place = rng.randrange(len(content))
+        flipped = rng.choice([b"", b"\x00", b"\xff", b"\n", b"9", bytes([content[place] ^ 1])])
+        content[place : place + rng.choice([1, 1, 30])] = flipped
+    damaged.write_bytes(content[: rng.randrange(len(content) // 2, len(content))])
+    check_line_by_line(damaged)
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "txt"])
@@ -223,3 +254,40 @@ def test_what_looks_like_a_known_line_and_is_none(tmp_path: Path, line: str, odd
     path = tmp_path / "stat"
     path.write_text("\n".join([*[line] * 20, odd, *[line] * 20, ""]))
     check_line_by_line(path, least=20)
+
+
+@pytest.mark.parametrize("metric", ['"metric-value" : "3"', '"metric-unit" : "GHz"'])
+def test_each_line_with_half_a_metric_is_told(tmp_path: Path, metric: str) -> None:
+    path = tmp_path / "stat"
+    line = '{"interval" : 1.0, "counter-value" : "5", "event" : "cycles", "event-runtime" : 1, %s}'
+    path.write_text(f"{line % metric}\n" * 100)
+    check_line_by_line(path)
+    _, issues, *_ = read(path)
+    assert [issue.occurrence_count for issue in issues.values() if issue.code == "cut_line"] == [
+        100
+    ]
+
+
+def test_lines_in_columns_have_the_fields_of_each_line() -> None:
+    rng, kept = random.Random(22), 0
+    for _ in range(2000):
+        count = rng.randint(2, 4)
+        lines = [
+            ",".join(rng.choice([*ODD, '"', '"a', "NA", "null"]) for _ in range(count)).encode()
+            for _ in range(rng.randint(1, 4))
+        ]
+        lines += rng.choice([[b""], [b"a,\xff"], [b"a"], []] + [[]] * 4)
+        columns = csvrows._columns(lines, ",")
+        if columns is not None:
+            fields = zip(*(column.to_pylist() for column in columns), strict=True)
+            assert list(map(list, fields)) == [line.decode().split(",") for line in lines]
+            kept += 1
+    assert kept > 200
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[b"\xef\xbb\xbfa,b"], [b"a,b\rc,d"], [b"a,b", b""], [b"a,b", b"a"], [b"a,\xff"], [b"," * 99]],
+)
+def test_odd_lines_are_not_read_in_columns(lines: list[bytes]) -> None:
+    assert csvrows._columns(lines, ",") is None

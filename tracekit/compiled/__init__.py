@@ -58,4 +58,20 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_enter.argtypes = [_POINTER, ctypes.c_int32, _INT]
     found.tracekit_free_walker.restype = None
     found.tracekit_free_walker.argtypes = [_POINTER]
+    found.tracekit_layout.restype = _POINTER
+    found.tracekit_layout.argtypes = [_INT]
+    found.tracekit_free_layout.restype = None
+    found.tracekit_free_layout.argtypes = [_POINTER]
+    found.tracekit_cell.restype = _INT
+    found.tracekit_cell.argtypes = [_POINTER, _INT, _INT, _INT, text, _INT, text, _INT]
+    found.tracekit_learn.restype = _INT
+    found.tracekit_learn.argtypes = [_POINTER, text, _LONG, _POINTER]
+    found.tracekit_lines.restype = None
+    found.tracekit_lines.argtypes = [_POINTER, _POINTER, _INT, _POINTER, _LONG, _POINTER]
+    found.tracekit_line_events.restype = _LONG
+    found.tracekit_line_events.argtypes = [_POINTER, *(_LONG,) * 3, *(_POINTER,) * 3]
+    found.tracekit_event_fields.restype = _INT
+    found.tracekit_event_fields.argtypes = [_POINTER, _LONG, *(_POINTER,) * 3]
+    found.tracekit_texts.restype = None
+    found.tracekit_texts.argtypes = [_POINTER, _LONG, *(_POINTER,) * 4]
     return found

@@ -1,5 +1,5 @@
-/* What tracekit does in C: scanning the events of a Chrome trace into columns, and nesting
- * intervals.
+/* What tracekit does in C: scanning the events of a Chrome trace into columns, nesting intervals,
+ * reading lines that are like earlier ones, and the events of an XSpace (the last parts).
  *
  * For a reader of Python: this file does what events.py and columns.py of tracekit/reading/chrome
  * do, for the plain events that nearly all are. It knows no profiler: Python says which tables
@@ -20,6 +20,7 @@
  * Undo: the values of an event count only once `row_count` has grown past it (`commit`); what an
  * odd event wrote before it was found odd is taken back (`take_back`).
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1083,4 +1084,713 @@ EXPORT void tracekit_free_walker(Walker *walker) {
     if (!walker) return;
     free(walker->entries);
     free(walker);
+}
+
+/* ---- lines that are like earlier ones ---- */
+
+/* parsers/perf_stat/known.py says what this does; it does the same for a block of lines.
+ *
+ * A line is cut into fields: at a separator, or at its numbers. Some fields are cells (a time, a
+ * value, metrics); the others are fixed, and determine the series that the cells belong to. Python
+ * reads the first line of its kind and says what it is: a layout, its fixed fields and its series.
+ * A line that is like none, or whose cells are not in the form of their kind, has no rows here, and
+ * Python reads it.
+ */
+enum { MOST_FIELDS = 256, MOST_CELLS = 80, MOST_MARK = 48, MOST_PLAIN = 32, MOST_POWER = 22 };
+/* What a cell is for. */
+enum { CELL_VALUE, CELL_TIME, CELL_SHARE, CELL_RUN, CELL_ERROR, CELL_METRIC };
+/* The texts of a row, in this order; a metric has the first only. */
+enum { TEXT_VALUE, TEXT_SHARE, TEXT_RUN, TEXT_ERROR, ROW_TEXTS };
+/* How a cell is written; see `Form` in known.py. */
+enum {
+    FORM_TIME,
+    FORM_SHORT_TIME,
+    FORM_COUNT,
+    FORM_SHARE,
+    FORM_NUMBER,
+    FORM_VALUE,
+    FORM_METRIC,
+    FORM_BARE,
+    FORM_PLAIN,
+    FORM_PLAIN_VALUE
+};
+
+typedef struct {
+    int at, use, form, before_size, behind_size; /* a field is `before`, the cell, `behind` */
+    uint8_t before[MOST_MARK], behind[MOST_MARK];
+} Cell;
+
+/* The fixed fields of a line, each with a line feed behind it, and where its numbers are: the
+ * series of its event and of each metric, and the power of ten of each. */
+typedef struct {
+    uint64_t hash;
+    int64_t key, size, first; /* first < 0: a free place */
+} Kind;
+
+typedef struct {
+    int field_count, cell_count, metric_count;
+    uint8_t is_cell[MOST_FIELDS];
+    Cell cells[MOST_CELLS];
+    Kind *kinds; /* a hash table: a kind is at its place, or at the next free one */
+    int64_t kind_count, kind_capacity;
+    uint8_t *keys;
+    int64_t key_size, key_capacity;
+    int64_t *numbers;
+    int64_t number_count, number_capacity;
+} Layout;
+
+/* How the lines of a format are cut, and its numbers written. */
+typedef struct {
+    const uint8_t *separator; /* NULL: lines are cut at their numbers */
+    int64_t separator_size;
+    const uint8_t *share; /* that of lines without one; or NULL */
+    int64_t share_size;
+    int32_t point, group; /* the characters of numbers: before decimals, and between thousands */
+} Lines;
+
+/* What the lines of a block give. Python has made the room: for lines and rows as many as it says,
+ * for each text as long as the block. */
+typedef struct {
+    int64_t line_capacity, row_capacity;
+    int64_t *line_ends, *times, *starts; /* by line; the rows of line i begin at starts[i] */
+    int64_t *series;                     /* by row */
+    double *numbers[ROW_TEXTS];          /* of texts that are plain; or NaN */
+    int32_t *ends[ROW_TEXTS];            /* of texts: as those of a column above */
+    uint8_t *bytes[ROW_TEXTS], *known[ROW_TEXTS];
+    int64_t known_count[ROW_TEXTS]; /* after the lines are read */
+    int64_t line_count, row_count;
+} LineRows;
+
+typedef struct {
+    const uint8_t *from, *to;
+} Field;
+
+static uint64_t mixed(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t hash_with(uint64_t hash, const uint8_t *from, const uint8_t *to) {
+    uint64_t word = 0;
+    for (; to - from >= 8; from += 8) {
+        memcpy(&word, from, 8);
+        hash = mixed(hash, word);
+    }
+    word = (uint64_t)(to - from) << 56; /* fewer than 8 bytes, and how many */
+    for (int shift = 0; from < to; from++, shift += 8) word |= (uint64_t)*from << shift;
+    return mixed(hash, word);
+}
+
+static uint64_t hash_of_key(const uint8_t *key, int64_t size) {
+    const uint8_t *end = key + size;
+    uint64_t hash = 0;
+    while (key < end) {
+        const uint8_t *feed = memchr(key, '\n', (size_t)(end - key));
+        hash = hash_with(hash, key, feed);
+        key = feed + 1;
+    }
+    return hash;
+}
+
+static Kind *free_place(const Layout *layout, uint64_t hash) {
+    uint64_t mask = (uint64_t)layout->kind_capacity - 1, at = hash & mask;
+    while (layout->kinds[at].first >= 0) at = (at + 1) & mask;
+    return &layout->kinds[at];
+}
+
+/* Room in an array for `more` elements of `width` bytes; 0 if memory ran out. */
+static int has_room(void **array, int64_t *capacity, int64_t count, int64_t more, size_t width) {
+    if (count + more <= *capacity) return 1;
+    int64_t larger = (count + more) * 2 + 256;
+    void *memory = realloc(*array, (size_t)larger * width);
+    if (!memory) return 0;
+    *array = memory;
+    *capacity = larger;
+    return 1;
+}
+
+/* Twice the places, so that half of them stay free; 0 if memory ran out. */
+static int make_kinds(Layout *layout) {
+    if (layout->kind_count * 2 < layout->kind_capacity) return 1;
+    Layout larger = *layout;
+    larger.kind_capacity = layout->kind_capacity ? layout->kind_capacity * 2 : 256;
+    larger.kinds = calloc((size_t)larger.kind_capacity, sizeof(Kind));
+    if (!larger.kinds) return 0;
+    for (int64_t i = 0; i < larger.kind_capacity; i++) larger.kinds[i].first = -1;
+    for (int64_t i = 0; i < layout->kind_capacity; i++)
+        if (layout->kinds[i].first >= 0)
+            *free_place(&larger, layout->kinds[i].hash) = layout->kinds[i];
+    free(layout->kinds);
+    layout->kinds = larger.kinds;
+    layout->kind_capacity = larger.kind_capacity;
+    return 1;
+}
+
+EXPORT Layout *tracekit_layout(int field_count) {
+    Layout *layout = field_count <= MOST_FIELDS ? calloc(1, sizeof(Layout)) : NULL;
+    if (layout) layout->field_count = field_count;
+    return layout;
+}
+
+EXPORT void tracekit_free_layout(Layout *layout) {
+    if (!layout) return;
+    free(layout->kinds), free(layout->keys), free(layout->numbers);
+    free(layout);
+}
+
+/* Add a cell, those of metrics in their order; 0 if there is no room. */
+EXPORT int tracekit_cell(Layout *layout, int at, int use, int form, const char *before,
+                         int before_size, const char *behind, int behind_size) {
+    if (layout->cell_count == MOST_CELLS || at < 0 || at >= layout->field_count) return 0;
+    if (before_size > MOST_MARK || behind_size > MOST_MARK) return 0;
+    Cell *cell = &layout->cells[layout->cell_count++];
+    cell->at = at, cell->use = use, cell->form = form;
+    cell->before_size = before_size, cell->behind_size = behind_size;
+    memcpy(cell->before, before, (size_t)before_size);
+    memcpy(cell->behind, behind, (size_t)behind_size);
+    layout->is_cell[at] = 1;
+    layout->metric_count += use == CELL_METRIC;
+    return 1;
+}
+
+/* Learn that lines with these fixed fields have these series, each with its power; 0 if memory ran
+ * out. */
+EXPORT int tracekit_learn(Layout *layout, const char *key, int64_t size, const int64_t *numbers) {
+    int64_t count = 2 * (1 + (int64_t)layout->metric_count);
+    uint64_t hash = hash_of_key((const uint8_t *)key, size);
+    for (int64_t i = 0; i < layout->kind_capacity; i++) {
+        const Kind *kind =
+            &layout->kinds[(hash + (uint64_t)i) & ((uint64_t)layout->kind_capacity - 1)];
+        if (kind->first < 0) break;
+        if (kind->hash != hash || kind->size != size) continue;
+        if (memcmp(layout->keys + kind->key, key, (size_t)size) != 0) continue;
+        memcpy(layout->numbers + kind->first, numbers, (size_t)count * 8);
+        return 1;
+    }
+    if (!make_kinds(layout) ||
+        !has_room((void **)&layout->keys, &layout->key_capacity, layout->key_size, size, 1) ||
+        !has_room((void **)&layout->numbers, &layout->number_capacity, layout->number_count, count,
+                  8))
+        return 0;
+    Kind *kind = free_place(layout, hash);
+    kind->hash = hash, kind->key = layout->key_size, kind->size = size;
+    kind->first = layout->number_count;
+    memcpy(layout->keys + kind->key, key, (size_t)size);
+    memcpy(layout->numbers + kind->first, numbers, (size_t)count * 8);
+    layout->key_size += size;
+    layout->number_count += count;
+    layout->kind_count++;
+    return 1;
+}
+
+/* -- a line in fields -- */
+
+/* Cut a line at a separator; the number of fields, or 0 if there are too many. */
+static int cut_at(const Lines *lines, const uint8_t *at, const uint8_t *end, Field *fields) {
+    const uint8_t first = lines->separator[0];
+    int count = 0;
+    fields[0].from = at;
+    while (at < end) {
+        if (*at != first || end - at < lines->separator_size ||
+            memcmp(at, lines->separator, (size_t)lines->separator_size) != 0) {
+            at++;
+            continue;
+        }
+        fields[count++].to = at;
+        if (count == MOST_FIELDS) return 0;
+        fields[count].from = at += lines->separator_size;
+    }
+    fields[count].to = end;
+    return count + 1;
+}
+
+static int is_of_number(uint8_t byte) {
+    return is_digit(byte) || byte == '.' || byte == ',';
+}
+
+/* Past a number on its own at `at`, or one of perf's words in place of it; NULL if there is none.
+ */
+static const uint8_t *lone_number(const uint8_t *at, const uint8_t *end) {
+    static const char *const words[] = {"<not counted>", "<not supported>"};
+    const uint8_t *from = at;
+    if (at < end && *at == '<') {
+        for (int i = 0; i < 2 && at == from; i++) {
+            int64_t size = (int64_t)strlen(words[i]);
+            if (end - at >= size && !memcmp(at, words[i], (size_t)size)) at += size;
+        }
+        if (at == from) return NULL;
+    } else {
+        if (at == end || !is_digit(*at)) return NULL;
+        while (at < end && is_of_number(*at)) at++;
+        if (!is_digit(at[-1]) || at - from > MOST_PLAIN) return NULL;
+    }
+    return at == end || *at == '%' || *at == ' ' || *at == ')' ? at : NULL;
+}
+
+/* Cut a line at its numbers, as `_CUT` in textrows.py does: each second field is a number, without
+ * the blanks before it but one. The number of fields, or 0 if there are too many. */
+static int cut_at_numbers(const uint8_t *start, const uint8_t *end, Field *fields) {
+    const uint8_t *at = start;
+    int count = 0;
+    fields[0].from = at;
+    while (at <= end) {
+        const uint8_t *from = at, *past;
+        int is_mark = at < end && (*at == ' ' || *at == '(');
+        if (!is_mark && at != start) {
+            at++;
+            continue;
+        }
+        if (at == start) /* nothing must be before a number that begins the line */
+            while (from < end && *from == ' ') from++;
+        past = at == start ? lone_number(from, end) : NULL;
+        if (past) {
+            fields[count].to = at;
+        } else {
+            if (!is_mark) {
+                at++;
+                continue;
+            }
+            for (from = at + 1; from < end && *from == ' ';) from++;
+            past = lone_number(from, end);
+            if (!past) {
+                at = from;
+                continue;
+            }
+            fields[count].to = at + 1;
+        }
+        if (count + 2 >= MOST_FIELDS) return 0;
+        fields[count + 1].from = from, fields[count + 1].to = past;
+        count += 2;
+        fields[count].from = past;
+        at = past < end ? past + 1 : past; /* what is behind a number is before no other */
+        if (past == end) break;
+    }
+    fields[count].to = end;
+    return count + 1;
+}
+
+/* -- cells -- */
+
+static const uint8_t *digits_end(const uint8_t *at, const uint8_t *end) {
+    while (at < end && is_digit(*at)) at++;
+    return at;
+}
+
+/* Past digits, a mark and decimals, as many as said; NULL if it is not so to the end. */
+static int is_decimal(const uint8_t *at, const uint8_t *end, int most_whole, int is_optional,
+                      int least_decimals, int most_decimals) {
+    const uint8_t *mark = digits_end(at, end);
+    if (mark == at || (most_whole && mark - at > most_whole)) return 0;
+    if (mark == end) return is_optional;
+    if (*mark != '.' && *mark != ',') return 0;
+    const uint8_t *last = digits_end(mark + 1, end);
+    int64_t count = last - mark - 1;
+    return last == end && count >= least_decimals && (!most_decimals || count <= most_decimals);
+}
+
+static int is_word(const uint8_t *at, const uint8_t *end) {
+    return at < end && *at == '<' && lone_number(at, end) == end;
+}
+
+static int has_comma(const uint8_t *at, const uint8_t *end) {
+    return memchr(at, ',', (size_t)(end - at)) != NULL;
+}
+
+/* Whether zeros only begin a number that is less than one. */
+static int is_bare(const uint8_t *at, const uint8_t *end) {
+    return !has_comma(at, end) && (end - at < 2 || at[0] != '0' || at[1] == '.');
+}
+
+/* Whether a cell is written as its kind is. */
+static int is_in_form(int form, const uint8_t *at, const uint8_t *end) {
+    switch (form) {
+    case FORM_TIME:
+        while (at < end && *at == ' ') at++;
+        return is_decimal(at, end, 9, 0, 9, 9) && !has_comma(at, end);
+    case FORM_SHORT_TIME: return is_decimal(at, end, 9, 0, 1, 9) && is_bare(at, end);
+    case FORM_COUNT: return at < end && digits_end(at, end) == end;
+    case FORM_SHARE: return is_decimal(at, end, 3, 0, 2, 2);
+    case FORM_VALUE:
+        if (is_word(at, end)) return 1; /* fall through */
+    case FORM_NUMBER: return is_decimal(at, end, 0, 1, 1, 0);
+    case FORM_METRIC: return at == end || is_decimal(at, end, 0, 1, 1, 0);
+    case FORM_BARE: return is_decimal(at, end, 0, 1, 1, 0) && is_bare(at, end);
+    case FORM_PLAIN_VALUE:
+        if (is_word(at, end)) return 1; /* fall through */
+    default: return at < end && is_digit(*at) && lone_number(at, end) == end;
+    }
+}
+
+static int64_t nanoseconds_of(const uint8_t *at, const uint8_t *end) {
+    int64_t sum = 0;
+    int decimals = -1;
+    for (; at < end; at++) {
+        if (*at == '.') decimals = 0;
+        if (!is_digit(*at)) continue;
+        sum = sum * 10 + (*at - '0');
+        if (decimals >= 0) decimals++;
+    }
+    for (; decimals < 9; decimals++) sum *= 10;
+    return sum;
+}
+
+/* A number times a power of ten, rounded once: an integer that is exact, times or by a power that
+ * is exact. NaN if it is not plain: then Python reads its text. */
+static double number_of(const Lines *lines, const uint8_t *at, const uint8_t *end, int64_t power) {
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const double none = (double)NAN;
+    uint64_t sum = 0;
+    int digits = 0, run = 0, decimals = 0, has_point = 0, is_grouped = 0;
+    for (; at < end; at++) {
+        if (is_digit(*at)) {
+            if (++digits > 18) return none;
+            sum = sum * 10 + (uint64_t)(*at - '0');
+            run++;
+            decimals += has_point;
+        } else if (*at == lines->group && !has_point && run && run <= 3 &&
+                   (run == 3 || !is_grouped)) {
+            is_grouped = 1;
+            run = 0;
+        } else if (*at == lines->point && !has_point && run && (run == 3 || !is_grouped)) {
+            has_point = 1;
+            run = 0;
+        } else {
+            return none;
+        }
+    }
+    if (!run || (is_grouped && !has_point && run != 3)) return none;
+    while (sum >> 53 && decimals && sum % 10 == 0) {
+        sum /= 10;
+        decimals--;
+    }
+    int64_t shift = decimals - power;
+    if (sum >> 53 || shift > MOST_POWER || shift < -MOST_POWER) return none;
+    return shift >= 0 ? (double)sum / powers[shift] : (double)sum * powers[-shift];
+}
+
+/* -- lines -- */
+
+/* The numbers of a kind of lines with these fields; NULL if it is none of this layout. */
+static const int64_t *numbers_of(const Layout *layout, const Field *fields) {
+    uint64_t hash = 0, mask = (uint64_t)layout->kind_capacity - 1;
+    if (!layout->kind_capacity) return NULL;
+    for (int i = 0; i < layout->field_count; i++)
+        if (!layout->is_cell[i]) hash = hash_with(hash, fields[i].from, fields[i].to);
+    for (uint64_t place = hash & mask;; place = (place + 1) & mask) {
+        const Kind *kind = &layout->kinds[place];
+        if (kind->first < 0) return NULL;
+        if (kind->hash != hash) continue;
+        const uint8_t *key = layout->keys + kind->key, *end = key + kind->size;
+        int i = 0;
+        for (; i < layout->field_count; i++) {
+            int64_t size = fields[i].to - fields[i].from;
+            if (layout->is_cell[i]) continue;
+            if (end - key <= size || memcmp(key, fields[i].from, (size_t)size) != 0) break;
+            if (key[size] != '\n') break;
+            key += size + 1;
+        }
+        if (i == layout->field_count && key == end) return layout->numbers + kind->first;
+    }
+}
+
+/* The cell in a field; 0 if what is around it is not so, or it is not in its form. */
+static int find_cell(const Cell *cell, const Field *field, Field *found) {
+    int64_t size = field->to - field->from - cell->before_size - cell->behind_size;
+    if (size < 0 || memcmp(field->from, cell->before, (size_t)cell->before_size) != 0 ||
+        memcmp(field->to - cell->behind_size, cell->behind, (size_t)cell->behind_size) != 0)
+        return 0;
+    found->from = field->from + cell->before_size;
+    found->to = found->from + size;
+    return is_in_form(cell->form, found->from, found->to);
+}
+
+static void put_row_text(LineRows *rows, int text, const uint8_t *from, int64_t size,
+                         double number) {
+    int64_t row = rows->row_count;
+    memcpy(rows->bytes[text] + rows->ends[text][row], from, (size_t)size);
+    rows->ends[text][row + 1] = rows->ends[text][row] + (int32_t)size;
+    rows->known[text][row / 8] |= (uint8_t)(1 << (row % 8));
+    rows->known_count[text]++;
+    rows->numbers[text][row] = number;
+}
+
+static void begin_row(LineRows *rows, int64_t series) {
+    int64_t row = rows->row_count;
+    rows->series[row] = series;
+    for (int i = 0; i < ROW_TEXTS; i++) {
+        rows->ends[i][row + 1] = rows->ends[i][row];
+        rows->numbers[i][row] = (double)NAN;
+    }
+}
+
+/* Put the rows of a line: of its event, and of each metric that has a series. */
+static void put_line(const Lines *lines, LineRows *rows, const Layout *layout,
+                     const int64_t *numbers, const Field *found) {
+    const int64_t *powers = numbers + 1 + layout->metric_count;
+    int metric = 0, has_share = lines->share == NULL;
+    begin_row(rows, numbers[0]);
+    for (int i = 0; i < layout->cell_count; i++) {
+        const uint8_t *from = found[i].from, *to = found[i].to;
+        int use = layout->cells[i].use;
+        if (use == CELL_TIME) {
+            rows->times[rows->line_count] = nanoseconds_of(from, to);
+        } else if (use != CELL_METRIC) {
+            int text = use == CELL_VALUE   ? TEXT_VALUE
+                       : use == CELL_SHARE ? TEXT_SHARE
+                       : use == CELL_RUN   ? TEXT_RUN
+                                           : TEXT_ERROR;
+            int64_t power = use == CELL_VALUE ? powers[0] : use == CELL_RUN ? 0 : -2;
+            has_share |= use == CELL_SHARE;
+            put_row_text(rows, text, from, to - from, number_of(lines, from, to, power));
+        }
+    }
+    if (!has_share)
+        put_row_text(rows, TEXT_SHARE, lines->share, lines->share_size,
+                     number_of(lines, lines->share, lines->share + lines->share_size, -2));
+    rows->row_count++;
+    for (int i = 0; i < layout->cell_count; i++) {
+        if (layout->cells[i].use != CELL_METRIC || numbers[++metric] < 0) continue;
+        const uint8_t *from = found[i].from, *to = found[i].to;
+        begin_row(rows, numbers[metric]);
+        put_row_text(rows, TEXT_VALUE, from, to - from, number_of(lines, from, to, powers[metric]));
+        rows->row_count++;
+    }
+}
+
+/* Find the cells of a line; 0 if one is not in its form. A metric without a name (-1) is blank. */
+static int find_cells(const Layout *layout, const int64_t *numbers, const Field *fields,
+                      Field *found) {
+    int metric = 0;
+    for (int i = 0; i < layout->cell_count; i++) {
+        const Cell *cell = &layout->cells[i];
+        if (!find_cell(cell, &fields[cell->at], &found[i])) return 0;
+        if (cell->use == CELL_METRIC && numbers[++metric] == -1 && found[i].from < found[i].to)
+            return 0;
+    }
+    return 1;
+}
+
+/* Put the rows of one line, if it is like an earlier one. */
+static void read_line(const Lines *lines, const Layout *const *layouts, int layout_count,
+                      LineRows *rows, const uint8_t *at, const uint8_t *end) {
+    Field fields[MOST_FIELDS], found[MOST_CELLS];
+    const int64_t *numbers = NULL;
+    const Layout *layout = NULL;
+    while (end > at && end[-1] == '\r') end--;
+    if (!lines->separator && memchr(at, 0x1F, (size_t)(end - at))) return; /* Python's mark */
+    int count = lines->separator ? cut_at(lines, at, end, fields) : cut_at_numbers(at, end, fields);
+    for (int i = 0; i < layout_count && !numbers; i++) {
+        layout = layouts[i];
+        if (layout->field_count == count) numbers = numbers_of(layout, fields);
+    }
+    if (numbers && find_cells(layout, numbers, fields, found))
+        put_line(lines, rows, layout, numbers, found);
+}
+
+/* Read the lines of a text; the last one may have no line feed. It ends early where there is no
+ * more room. */
+EXPORT void tracekit_lines(const Lines *lines, const Layout *const *layouts, int layout_count,
+                           const uint8_t *text, int64_t size, LineRows *rows) {
+    const uint8_t *at = text, *end = text + size;
+    int64_t most_rows = 1;
+    for (int i = 0; i < layout_count; i++)
+        if (layouts[i]->metric_count >= most_rows) most_rows = layouts[i]->metric_count + 1;
+    rows->line_count = rows->row_count = 0;
+    rows->starts[0] = 0;
+    for (int i = 0; i < ROW_TEXTS; i++) rows->ends[i][0] = 0, rows->known_count[i] = 0;
+    while (at <= end && rows->line_count < rows->line_capacity &&
+           rows->row_count + most_rows <= rows->row_capacity) {
+        const uint8_t *feed = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+        if (!feed) feed = end;
+        rows->times[rows->line_count] = -1;
+        read_line(lines, layouts, layout_count, rows, at, feed);
+        rows->line_ends[rows->line_count++] = feed - text;
+        rows->starts[rows->line_count] = rows->row_count;
+        at = feed + 1;
+    }
+}
+
+/* ---- the events of an XSpace ---- */
+
+/* parsers/tensorflow_profiler/wire.py does the same for any message: here are the events and stats
+ * of a sound dump only, and what else there is (damage, unknown fields) is refused. */
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2, MOST_VARINT = 10 };
+enum { EVENT_STAT = 4, EVENT_FIELDS = 6, STAT_KEY = 1, STAT_KINDS = 8 };
+enum { MOST_EVENT_FIELDS = 1 << 12, MOST_GROUPS = 1 << 11, GROUP_PLACES = 1 << 12 };
+static const uint8_t LINE_EVENT_TAG = 4 << 3 | WIRE_LENGTH;
+static const uint64_t MOST_KEY = (uint64_t)1 << 60;
+
+/* Past a number; NULL if it does not end before `end`, or has more than 64 bits. */
+static const uint8_t *read_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+    uint64_t sum = 0;
+    for (int i = 0; i < MOST_VARINT && at < end; i++) {
+        uint8_t byte = *at++;
+        if (i == MOST_VARINT - 1 && byte > 1) return NULL;
+        sum |= (uint64_t)(byte & 0x7F) << (7 * i);
+        if (byte < 0x80) {
+            *value = sum;
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* Past a field, whose number, kind and value (the size of a long one, whose content ends at what is
+ * returned) are told; NULL if it is not sound. */
+static const uint8_t *read_field(const uint8_t *at, const uint8_t *end, uint64_t *number, int *kind,
+                                 uint64_t *value) {
+    uint64_t tag;
+    if (!(at = read_varint(at, end, &tag))) return NULL;
+    *number = tag >> 3;
+    *kind = (int)(tag & 7);
+    if (*kind == WIRE_VARINT) return read_varint(at, end, value);
+    if (*kind == WIRE_FIXED64) {
+        if (end - at < 8) return NULL;
+        *value = 0;
+        for (int i = 0; i < 8; i++) *value |= (uint64_t)at[i] << (8 * i);
+        return at + 8;
+    }
+    if (*kind != WIRE_LENGTH || !(at = read_varint(at, end, value))) return NULL;
+    return *value <= (uint64_t)(end - at) ? at + *value : NULL;
+}
+
+/* Find the events of a line that follow one another at `place`: where their contents begin and end,
+ * at most so many. `*stop` is where another field is, or the end. */
+EXPORT int64_t tracekit_line_events(const uint8_t *content, int64_t place, int64_t end,
+                                    int64_t most, int64_t *starts, int64_t *ends, int64_t *stop) {
+    const uint8_t *at = content + place, *last = content + end;
+    int64_t count = 0;
+    while (count < most && at < last && *at == LINE_EVENT_TAG) {
+        uint64_t size;
+        const uint8_t *body = read_varint(at + 1, last, &size);
+        if (!body || size > (uint64_t)(last - body)) break;
+        at = body + size;
+        starts[count] = body - content;
+        ends[count++] = at - content;
+    }
+    *stop = at - content;
+    return count;
+}
+
+/* What the fields of some events are; all memory is Python's. A stat is in the group of its code:
+ * its key, and the field that its value is in. */
+typedef struct {
+    uint64_t *numbers[EVENT_FIELDS]; /* of the events, by field: 1, 2, 3 and 5 */
+    int64_t stat_capacity, stat_count;
+    int32_t *stat_groups, *stat_events; /* as they come */
+    uint64_t *stat_values;
+    int64_t *stat_places;
+    int64_t group_count;
+    uint64_t *codes;       /* by group */
+    int64_t *sizes;        /* how many stats a group has */
+    int32_t *orders;       /* the first place among the fields of an event where it is */
+    int32_t *firsts;       /* by place: the group of the first event that has a stat there */
+    int32_t *places;       /* a hash table of groups: GROUP_PLACES, of -1 at first */
+    int64_t *rows;         /* the events of stats, in the order of their groups; then */
+    uint64_t *values;      /* their values */
+    int64_t *value_places; /* and where these are */
+} EventFields;
+
+/* The group of a code; -1 if there is no room for another. */
+static int group_of(EventFields *fields, uint64_t code) {
+    uint64_t mask = GROUP_PLACES - 1, at = mixed(0, code) & mask;
+    for (; fields->places[at] >= 0; at = (at + 1) & mask)
+        if (fields->codes[fields->places[at]] == code) return fields->places[at];
+    if (fields->group_count == MOST_GROUPS) return -1;
+    int group = (int)fields->group_count++;
+    fields->places[at] = group;
+    fields->codes[group] = code;
+    fields->sizes[group] = 0;
+    fields->orders[group] = MOST_EVENT_FIELDS;
+    return group;
+}
+
+/* Read a stat, which is the field `order` of its event; 0 if it is not sound. */
+static int read_stat(EventFields *fields, const uint8_t *content, const uint8_t *at,
+                     const uint8_t *end, int32_t event, int order) {
+    static const int kinds[STAT_KINDS] = {-1,          -1,          WIRE_FIXED64, WIRE_VARINT,
+                                          WIRE_VARINT, WIRE_LENGTH, WIRE_LENGTH,  WIRE_VARINT};
+    uint64_t key = 0, found = 0, value = 0, number, read;
+    const uint8_t *place = at;
+    for (int count = 0; at < end; count++) {
+        int kind;
+        if (count == MOST_EVENT_FIELDS) return 0;
+        if (!(at = read_field(at, end, &number, &kind, &read))) return 0;
+        if (number == STAT_KEY && kind == WIRE_VARINT) {
+            key = read < MOST_KEY ? read : MOST_KEY;
+        } else if (number < STAT_KINDS && kind == kinds[number]) {
+            found = number;
+            value = read;
+            place = kind == WIRE_LENGTH ? at - read : at;
+        } else {
+            return 0;
+        }
+    }
+    int group = group_of(fields, key * STAT_KINDS + found);
+    if (group < 0 || fields->stat_count == fields->stat_capacity) return 0;
+    if (fields->orders[group] > order) fields->orders[group] = order;
+    if (fields->firsts[order] < 0) fields->firsts[order] = group;
+    int64_t stat = fields->stat_count++;
+    fields->stat_groups[stat] = group;
+    fields->stat_events[stat] = event;
+    fields->stat_values[stat] = value;
+    fields->stat_places[stat] = place - content;
+    fields->sizes[group]++;
+    return 1;
+}
+
+static int read_event_fields(EventFields *fields, const uint8_t *content, const uint8_t *at,
+                             const uint8_t *end, int32_t event) {
+    for (int order = 0; at < end; order++) {
+        uint64_t number, value;
+        int kind;
+        if (order == MOST_EVENT_FIELDS) return 0;
+        if (!(at = read_field(at, end, &number, &kind, &value))) return 0;
+        if (number == EVENT_STAT && kind == WIRE_LENGTH) {
+            if (!read_stat(fields, content, at - value, at, event, order)) return 0;
+        } else if (number && number < EVENT_FIELDS && number != EVENT_STAT && kind == WIRE_VARINT) {
+            fields->numbers[number][event] = value;
+        } else {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Put the stats in the order of their groups, and those of a group in the order of the events. */
+static void put_in_groups(EventFields *fields) {
+    int64_t next = 0;
+    for (int64_t i = 0; i < fields->group_count; i++) {
+        int64_t size = fields->sizes[i];
+        fields->sizes[i] = next;
+        next += size;
+    }
+    for (int64_t i = 0; i < fields->stat_count; i++) {
+        int64_t to = fields->sizes[fields->stat_groups[i]]++;
+        fields->rows[to] = fields->stat_events[i];
+        fields->values[to] = fields->stat_values[i];
+        fields->value_places[to] = fields->stat_places[i];
+    } /* now the size of each group is where it ends */
+}
+
+/* Read the fields of events, whose contents begin and end there; 0 if one is not sound. */
+EXPORT int tracekit_event_fields(const uint8_t *content, int64_t count, const int64_t *starts,
+                                 const int64_t *ends, EventFields *fields) {
+    for (int64_t i = 0; i < count; i++)
+        if (!read_event_fields(fields, content, content + starts[i], content + ends[i], (int32_t)i))
+            return 0;
+    put_in_groups(fields);
+    return 1;
+}
+
+/* Put texts of a content one after the other; `offsets` are those of a column as above. */
+EXPORT void tracekit_texts(const uint8_t *content, int64_t count, const int64_t *places,
+                           const uint64_t *sizes, int32_t *offsets, uint8_t *bytes) {
+    offsets[0] = 0;
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(bytes + offsets[i], content + places[i], (size_t)sizes[i]);
+        offsets[i + 1] = offsets[i] + (int32_t)sizes[i];
+    }
 }

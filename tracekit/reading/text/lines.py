@@ -21,7 +21,7 @@ _UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-b
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Whole lines, without their line feeds; `offset_bytes` is where the first begins.
+    """Whole lines; `text` has the line feeds between them. `offset_bytes` is where it begins.
 
     Places count in the decompressed content; in that of a UTF-16 file written as UTF-8, which
     `tell_places` mends in issues. A block that ``is_open`` is one line, the last of the file,
@@ -29,8 +29,13 @@ class TextBlock:
     """
 
     offset_bytes: int
-    lines: list[bytes]
+    text: bytes
     is_open: bool = False
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The lines, without their line feeds."""
+        return self.text.split(b"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,8 @@ def blocks(
         for piece in _pieces(stream, report, head[mark:], encoding):
             block = cutter.take(piece)
             if block and end is not None and cutter.place > end:
-                yield _before(block, end)
+                if block.offset_bytes < end:
+                    yield _before(block, end)
                 return
             if block:
                 yield block
@@ -186,7 +192,7 @@ class _Cutter:
             if len(self._rest) > _MOST_LINE_BYTES:
                 self._lost, self._rest = len(self._rest), b""
             return None
-        block = TextBlock(self.place, self._rest[: cut - 1].split(b"\n"))
+        block = TextBlock(self.place, self._rest[: cut - 1])
         self._rest, self.place = self._rest[cut:], self.place + cut
         return block
 
@@ -194,7 +200,7 @@ class _Cutter:
         """The last line, where it has no line feed."""
         if self._lost:
             self._tell_long_line()
-        return TextBlock(self.place, [self._rest], is_open=True) if self._rest else None
+        return TextBlock(self.place, self._rest, is_open=True) if self._rest else None
 
     def _without_the_long_line(self, piece: bytes) -> bytes:
         line, feed, rest = piece.partition(b"\n")
@@ -225,7 +231,7 @@ def _before(block: TextBlock, end: int) -> TextBlock:
         if place >= end:
             break
         place, count = place + len(line) + 1, count + 1
-    return TextBlock(block.offset_bytes, block.lines[:count])
+    return TextBlock(block.offset_bytes, b"\n".join(block.lines[:count]))
 
 
 def _pieces(stream: ContentStream, report: Report, head: bytes, encoding: str) -> Iterator[bytes]:
