@@ -276,6 +276,7 @@ def test_rows_are_kept_only_where_every_part_asks_the_same_run_and_phase() -> No
     shared = ("gpu_utilization", "overlap", "gaps", "launch_bounds", "memory_by_kind", "steps")
     assert [name for name in shared if not is_of_one_phase(name)] == []
     assert not is_of_one_phase("ranks")  # matches the collectives of all steps
+    assert is_of_one_phase("ranks", is_all=True)
     assert not is_of_one_phase("comparison")  # of two runs
 
 

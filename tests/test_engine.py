@@ -1127,7 +1127,7 @@ def test_each_phase_has_its_own_rows(tmp_path: Path, traces: Path) -> None:
 
 
 @pytest.mark.parametrize(("most", "is_kept"), [(4_000_000, True), (10, False)])
-def test_rows_of_much_work_are_not_kept(
+def test_a_row_for_each_of_much_work_is_not_kept(
     store: Store, monkeypatch: pytest.MonkeyPatch, most: int, is_kept: bool
 ) -> None:
     given = {"run_id": "gpu", "phase": "all"}
@@ -1137,6 +1137,7 @@ def test_rows_of_much_work_are_not_kept(
     assert database.query("gaps", given).rows() == expected
     tables = database._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     assert (("device_gap_rows",) in tables) == is_kept
+    assert ("work_place_rows",) in tables
 
 
 def fresh(database: Database) -> Database:

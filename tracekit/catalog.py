@@ -41,6 +41,7 @@ _PHASE = "wanted_phase"
 _CALL = re.compile(r"\b(?P<name>[a-z_]+)\s*\(\s*(?P<given>[^()]*)")
 _RUN = re.compile(r"(\$run_id|wanted_run)\b")
 _RUN_AND_PHASE = re.compile(r"(\$run_id|wanted_run)\s*,\s*(\$phase|wanted_phase)\b")
+_RUN_AND_ALL = re.compile(r"(\$run_id|wanted_run)\s*,\s*'all'")
 #: Beginnings of words in SQL that ask for what there is.
 _ASKS_WHAT_THERE_IS = ("duckdb_", "information_schema", "pg_", "pragma_", "show", "sqlite_")
 
@@ -100,6 +101,7 @@ class _Header(msgspec.Struct):
     depends: tuple[str, ...] = ()
     empty_without: tuple[str, ...] = ()
     is_kept: bool = False
+    is_long: bool = False
     parameters: str = ""
     columns: str = ""
 
@@ -112,7 +114,8 @@ class Query:
     of ours it uses, beside ``ratio`` and the tables. A view with ``empty_without`` has no rows
     where these tables have none: what stands upon it is then planned without it. Rows of one that
     ``is_kept`` are computed once for a run, and for a phase if it has one: several queries of a
-    summary use them, or they are few and planning them takes longer than computing them.
+    summary use them, or they are few and planning them takes longer than computing them. One that
+    ``is_long`` has a row for each work of a device, and so is kept only if these are not too many.
     """
 
     name: str
@@ -124,6 +127,7 @@ class Query:
     depends: tuple[str, ...]
     empty_without: tuple[str, ...]
     is_kept: bool
+    is_long: bool
     parameters: tuple[Parameter, ...]
     columns: tuple[Field, ...]
 
@@ -194,19 +198,23 @@ def definitions_for(
 
 
 @cache
-def is_of_one_phase(name: str) -> bool:
-    """Whether a report and all below it read a single run, in a single phase: those it is asked."""
+def is_of_one_phase(name: str, *, is_all: bool = False) -> bool:
+    """Whether a report and all below it read a single run, in a single phase: those it is asked.
+
+    If `is_all`, it is asked for the phase all, which what is below it may also name.
+    """
     query = _query_of(name)
     texts = [query.sql, *(below.sql for below in definitions_for(query.sql))]
     calls = [call for text in texts for call in _CALL.finditer(_COMMENT.sub("", text))]
-    return all(_passes_on(call["given"], known(call["name"])) for call in calls)
+    return all(_passes_on(call["given"], known(call["name"]), is_all=is_all) for call in calls)
 
 
-def _passes_on(given: str, called: Query | None) -> bool:
+def _passes_on(given: str, called: Query | None, *, is_all: bool) -> bool:
     """Whether a call of a macro gives it the run and the phase that its caller has, if any."""
     names = [p.name for p in called.parameters] if called and called.kind == "macro" else []
     if _PHASE in names:
-        return _RUN_AND_PHASE.match(given) is not None
+        is_same = _RUN_AND_PHASE.match(given) is not None
+        return is_same or (is_all and _RUN_AND_ALL.match(given) is not None)
     return called is None or not called.is_kept or _RUN.match(given) is not None
 
 
@@ -317,6 +325,7 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         depends=_distinct("depends", header.depends),
         empty_without=_distinct("empty_without", header.empty_without),
         is_kept=header.is_kept,
+        is_long=header.is_long,
         parameters=_fields(Parameter, "parameters", parameters, own),
         columns=_fields(Field, "columns", columns, own),
     )

@@ -3,6 +3,7 @@
 -- needs = ["attribution"]
 -- depends = ["device_work", "work_place", "step_window"]
 -- is_kept = true
+-- is_long = true
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id gap_start_ns gap_end_ns host_end_ns call_ns
 -- rest_kind reason-gap previous_event_id next_event_id launch_thread_id window_start_ns

@@ -16,18 +16,13 @@ with
     places as materialized(from work_place(wanted_run)),
     work as materialized(
         select
-            places.place_index,
+            place_index,
             list_position(['compute', 'communication', 'memcpy', 'memset'], work_class)
             - 1 as class_rank,
             start_ns,
             end_ns,
             elapsed_ns
-        from work_in_window(wanted_run, wanted_phase) as here
-        join
-            places
-            on places.run_id = here.run_id
-            and places.source_id = here.source_id
-            and places.device_id is not distinct from here.device_id
+        from work_in_window(wanted_run, wanted_phase)
     ),
     -- +1 where work starts, -1 where it ends, which is before all that starts then
     edges as (

@@ -5,6 +5,7 @@
 -- section Steps and the stable phase"
 -- needs = ["attribution"]
 -- depends = ["step_span", "unlike_steps"]
+-- is_kept = true
 -- parameters = "wanted_run"
 -- columns = "run_id source_id first_step_index last_step_index step_count reason"
 -- first_step_index = "BIGINT: first step of the phase; NULL if there is none"

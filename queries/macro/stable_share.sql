@@ -2,6 +2,7 @@
 -- source = "docs/metrics.md, section Steps and the stable phase"
 -- needs = ["attribution"]
 -- depends = ["step_span", "stable_phase"]
+-- is_kept = true
 -- parameters = "wanted_run"
 -- columns = "run_id source_id all_count stable_count all_ns stable_ns warning"
 -- all_count = "BIGINT: steps"

@@ -2,6 +2,7 @@
 -- host, else on the device, else detected."
 -- source = "Zhu 2018 (TBD), sect. 3.4; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
+-- is_kept = true
 -- parameters = "wanted_run"
 -- columns = "run_id source_id step_index-number step_kind mark_start_ns mark_ns start_ns end_ns
 -- elapsed_ns work_count-step kernel_count-step kernel_ns"

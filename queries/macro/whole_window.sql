@@ -1,6 +1,7 @@
 -- purpose = "Time of all device work of each source."
 -- source = "docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
+-- is_kept = true
 -- parameters = "wanted_run"
 -- columns = "run_id source_id start_ns end_ns"
 -- start_ns = "first start; NULL without device work"

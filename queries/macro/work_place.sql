@@ -5,8 +5,12 @@
 -- is_kept = true
 -- parameters = "wanted_run"
 -- columns = "run_id source_id device_id place_index"
--- place_index = "BIGINT: number of the device, of no other meaning"
-select run_id, source_id, device_id, row_number() over () as place_index
+select
+    run_id,
+    source_id,
+    device_id,
+    -- ordered: computed twice in one query, the numbers must be the same
+    row_number() over (order by run_id, source_id, device_id) as place_index
 from
     (
         select distinct run_id, source_id, device_id

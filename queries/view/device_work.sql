@@ -22,12 +22,32 @@ with
         select run_id, source_id, event_id, collective_name, category_name
         from kernel
         where collective_name is not null or category_name is not null
+    ),
+    -- few: asking them is much faster than asking each kernel. The count keeps the optimizer from
+    -- asking each kernel first
+    names as materialized(
+        select
+            name,
+            case when kernel_count > 0 then work_class('kernel', name, null, null) end as work_class
+        from
+            (
+                select name, count(*) as kernel_count
+                from attribution
+                where work_kind = 'kernel'
+                group by name
+            )
     )
 select
     work.run_id,
     work.source_id,
     work.event_id,
-    work_class(work.work_kind, work.name, said.collective_name, said.category_name) as work_class,
+    case
+        when work.work_kind <> 'kernel'
+        then work.work_kind
+        when said.event_id is null
+        then names.work_class
+        else work_class('kernel', work.name, said.collective_name, said.category_name)
+    end as work_class,
     work.work_kind,
     work.name,
     work.device_id,
@@ -49,4 +69,5 @@ left join
     on said.run_id = work.run_id
     and said.source_id = work.source_id
     and said.event_id = work.event_id
+left join names on names.name is not distinct from work.name
 where work.start_ns is not null and work.dur_ns is not null

@@ -478,9 +478,10 @@ def _runs_of(query: Query, given: Mapping[str, Any]) -> frozenset[str] | None:
 
 def _sight_of(query: Query, values: Mapping[str, Any], runs: frozenset[str] | None) -> _Sight:
     """Return what a report sees; rows that it shares with others are then computed once."""
-    if runs is None or len(runs) > 1 or not is_of_one_phase(query.name):
+    phase = values.get("phase", "all")
+    if runs is None or len(runs) > 1 or not is_of_one_phase(query.name, is_all=phase == "all"):
         return _Sight(runs)
-    return _Sight(runs, (next(iter(runs)), values.get("phase", "all")))
+    return _Sight(runs, (next(iter(runs)), phase))
 
 
 def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:

@@ -160,7 +160,9 @@ class QueryScope:
 
     def _keep_rows(self, cursor: duckdb.DuckDBPyConnection, macro: Query) -> None:
         """Compute the rows of a macro for the run and the phase that it is asked about here."""
-        if self._asked is None or self._work_count(cursor) > _MOST_KEPT_WORK:
+        if self._asked is None:
+            return
+        if macro.is_long and self._work_count(cursor) > _MOST_KEPT_WORK:
             return
         table = f"{macro.name}_rows"
         given = ", ".join(map(quoted, self._asked[: len(macro.parameters)]))
