@@ -31,6 +31,7 @@ from tracekit.parsers.nsight_compute.launches import Launch, PageLaunches
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
 from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
 from tracekit.reading.text.plain_numbers import PlainNumbers
+from tracekit.reading.text.quoted_rows import QuotedRows
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import (
     INT,
@@ -149,7 +150,7 @@ class Assembler:
     _keys: list[int] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)
     _spreads: list[tuple[int, Spread]] = field(default_factory=list)  # of cells that are means
-    _rows: list[tuple[PageLaunches, Sequence[int], pa.Array]] = field(default_factory=list)
+    _rows: list[tuple[PageLaunches, Sequence[int], QuotedRows]] = field(default_factory=list)
     _is_continued: bool = False
     _failed: int = 0
     _known_in: Counter[str] = field(default_factory=Counter)  # launches, by column
@@ -195,8 +196,8 @@ class Assembler:
         if device_id in self.devices:
             self.devices[device_id].setdefault("name", name)
 
-    def add_rows(self, launches: PageLaunches, keys: Sequence[int], cells: pa.Array) -> bool:
-        """Add launches with the same metrics, whose cells come one metric after the other.
+    def add_rows(self, launches: PageLaunches, keys: Sequence[int], rows: QuotedRows) -> bool:
+        """Add launches with the same metrics, `keys`, in rows of the raw page.
 
         Return False if they must be read one by one: numbers are in another notation, a metric
         appears twice, or machines are mixed.
@@ -206,7 +207,7 @@ class Assembler:
             return False
         self.launch_count += len(launches)
         self.report.event_count += len(launches)
-        self._rows.append((launches, keys, cells))
+        self._rows.append((launches, keys, rows))
         return True
 
     def _is_one_machine(self, launches: PageLaunches) -> bool:
@@ -231,8 +232,8 @@ class Assembler:
         """Yield the rows of all launches but the last, which may continue, if there are enough."""
         if self._rows:
             yield from self._batches(len(self._launches))  # which come before them
-            for launches, keys, cells in self._rows:
-                yield from self._rows_of(launches, self._cells_by_metric(launches, keys, cells))
+            for launches, keys, rows in self._rows:
+                yield from self._rows_of(launches, self._cells_by_metric(launches, keys, rows))
             self._rows.clear()
         if len(self._cells) > _MOST_CELLS or len(self._launches) > _MOST_LAUNCHES:
             yield from self._batches(len(self._launches) - 1)
@@ -289,13 +290,14 @@ class Assembler:
     # -- cells --------------------------------------------------------------------------------
 
     def _cells_by_metric(
-        self, launches: PageLaunches, keys: Sequence[int], raw: pa.Array
+        self, launches: PageLaunches, keys: Sequence[int], page_rows: QuotedRows
     ) -> PageCells:
-        """Return cells that come one metric after the other."""
+        """Return the cells of rows, one metric after the other."""
         rows = np.tile(np.arange(len(launches)), len(keys))
         metric = np.repeat(np.array(keys, np.int64), len(launches))
         powers = self._powers(metric)
-        plain = PlainNumbers.of(raw, powers)
+        plain = PlainNumbers.of(page_rows.digits, powers)
+        raw = page_rows.others(plain.is_plain)
         numbers = plain.value
         others = np.flatnonzero(~plain.is_plain)
         numbers[others] = self._values(raw.take(pa.array(others)), powers[others])
@@ -610,11 +612,8 @@ def _as_written(cells: PageCells) -> dict[str, pa.Array]:
     """Return the texts of cells; of plain numbers, the format, from which the text follows."""
     if cells.plain is None:
         return {"value_raw": cells.raw}
-    is_plain = cells.plain.is_plain
-    return {
-        "value_raw": pc.if_else(pa.array(is_plain), pa.scalar(None, TEXT), cells.raw),
-        "raw_format": pa.array(cells.plain.format, INT, mask=~is_plain),
-    }
+    raw_format = pa.array(cells.plain.format, INT, mask=~cells.plain.is_plain)
+    return {"value_raw": cells.raw, "raw_format": raw_format}
 
 
 def _kernels(launches: PageLaunches, columns: Mapping[str, pa.Array]) -> pa.RecordBatch:

@@ -52,7 +52,7 @@ class PageCells:
 
     launch: Ints
     metric: Ints
-    raw: pa.Array
+    raw: pa.Array  # NULL if the cell is among `plain`
     value: Floats  # in base units; NaN if there is none
     status: npt.NDArray[np.int8]  # the number of its name in STATUSES
     failed: Flags  # by launch: whether every counter of it is nan
@@ -65,6 +65,13 @@ class PageCells:
     def is_ok(self) -> Flags:
         """Whether each cell has a value."""
         return np.equal(self.status, OK).astype(np.bool_)
+
+    def text(self, place: int) -> str:
+        """Return what was written in a cell; of a plain number, perhaps without separators."""
+        text: str | None = self.raw[place].as_py()
+        if text is None and self.plain is not None:
+            return self.plain.text(place)
+        return text or ""
 
     @cached_property
     def varies(self) -> Flags:
@@ -157,7 +164,7 @@ class PageColumn:
             self.reasons.pop(int(launch), None)
         if filler.target.factor == 1 and not _are_exact(numbers):
             for launch, place in zip(launches, known.place[~is_same], strict=True):
-                self.texts[int(launch)] = cells.raw[int(place)].as_py(), filler.power
+                self.texts[int(launch)] = cells.text(int(place)), filler.power
 
     def _known(self, cells: PageCells, filler: Filler) -> _KnownCells:
         places = filler.places

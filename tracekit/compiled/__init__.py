@@ -58,4 +58,7 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_enter.argtypes = [_POINTER, ctypes.c_int32, _INT]
     found.tracekit_free_walker.restype = None
     found.tracekit_free_walker.argtypes = [_POINTER]
+    found.tracekit_cells.restype = _INT
+    number = ctypes.c_int32
+    found.tracekit_cells.argtypes = [*(_POINTER, _LONG, _LONG), *(number, number), *(_POINTER,) * 3]
     return found

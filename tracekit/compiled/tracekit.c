@@ -1,5 +1,5 @@
-/* What tracekit does in C: scanning the events of a Chrome trace into columns, and nesting
- * intervals.
+/* What tracekit does in C: scanning the events of a Chrome trace into columns, nesting intervals,
+ * and reading the cells of a table.
  *
  * For a reader of Python: this file does what events.py and columns.py of tracekit/reading/chrome
  * do, for the plain events that nearly all are. It knows no profiler: Python says which tables
@@ -1083,4 +1083,73 @@ EXPORT void tracekit_free_walker(Walker *walker) {
     if (!walker) return;
     free(walker->entries);
     free(walker);
+}
+
+/* ---- cells of a table ---- */
+
+enum { MOST_DIGITS = 15, MOST_DECIMALS = 9, GROUPED = 16, PLAIN = 32 };
+
+/* Read a number as PlainDigits of reading/text/plain_numbers.py does: 1,234.50 is 123450, and its
+ * shape says two decimals and separated thousands. 0 if the cell is anything else. */
+static int read_plain(const uint8_t *at, const uint8_t *end, int64_t *digits) {
+    const uint8_t *start = at;
+    int64_t value = 0;
+    int count = 0, since = 0, groups = 0, decimals = 0;
+    if (end - at > MOST_DIGITS + MOST_DIGITS / 3 + 1) return 0;
+    for (; at < end && *at != '.'; at++) {
+        if (is_digit(*at)) {
+            value = value * 10 + (*at - '0');
+            count++, since++;
+            continue;
+        }
+        if (*at != ',' || !since || since > 3 || (groups && since != 3)) return 0;
+        groups++, since = 0;
+    }
+    if (!count || (groups && since != 3) || (*start == '0' && at - start > 1)) return 0;
+    if (at < end) {
+        for (at++; at < end && is_digit(*at); at++) {
+            value = value * 10 + (*at - '0');
+            count++, decimals++;
+        }
+        if (at < end || !decimals) return 0;
+    }
+    if (count > MOST_DIGITS || decimals > MOST_DECIMALS) return 0;
+    *digits = value;
+    return PLAIN | (groups ? GROUPED : 0) | decimals;
+}
+
+/* Where a quoted cell ends: at its quote; NULL if a character comes that needs care. */
+static const uint8_t *cell_end(const uint8_t *at, const uint8_t *end) {
+    while (at < end && *at != '"') {
+        if (*at == '\n' || *at == '\r' || !*at) return NULL;
+        at++;
+    }
+    return at < end ? at : NULL;
+}
+
+/* Read `rows` lines of `width` quoted cells each. `places` gets where each cell begins and ends;
+ * from the column `first` on, `digits` and `shapes` get what `read_plain` says, one column after
+ * the other. 0 if the text is anything else: then what was written has no meaning. */
+EXPORT int tracekit_cells(const uint8_t *text, int64_t size, int64_t rows, int32_t width,
+                          int32_t first, int32_t *places, int64_t *digits, uint8_t *shapes) {
+    const uint8_t *at = text, *end = text + size;
+    for (int64_t row = 0; row < rows; row++) {
+        for (int32_t column = 0; column < width; column++) {
+            if (at == end || *at++ != '"') return 0;
+            const uint8_t *closing = cell_end(at, end);
+            if (!closing) return 0;
+            *places++ = (int32_t)(at - text);
+            *places++ = (int32_t)(closing - text);
+            if (column >= first) {
+                int64_t place = (column - first) * rows + row;
+                digits[place] = 0;
+                shapes[place] = (uint8_t)read_plain(at, closing, &digits[place]);
+            }
+            at = closing + 1;
+            if (column + 1 < width && (at == end || *at++ != ',')) return 0;
+        }
+        if (at < end && *at == '\r') at++;
+        if (at == end || *at++ != '\n') return 0;
+    }
+    return at == end;
 }
