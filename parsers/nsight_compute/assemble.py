@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -273,7 +274,7 @@ class Assembler:
                 name: values.slice(first) for name, values in columns["kernel_counter"].items()
             }
             yield KERNEL_COUNTER.name, _counters(kernels, counters)
-        if len(cells.raw):
+        if len(cells.metric):
             yield KERNEL_METRIC.name, self._metric_rows(launches, cells)
 
     def _forget(self, count: int, cut: int, rules: int) -> None:
@@ -295,14 +296,12 @@ class Assembler:
         """Return the cells of rows, one metric after the other."""
         rows = np.tile(np.arange(len(launches)), len(keys))
         metric = np.repeat(np.array(keys, np.int64), len(launches))
-        powers = self._powers(metric)
-        plain = PlainNumbers.of(page_rows.digits, powers)
-        raw = page_rows.others(plain.is_plain)
-        numbers = plain.value
-        others = np.flatnonzero(~plain.is_plain)
-        numbers[others] = self._values(raw.take(pa.array(others)), powers[others])
-        nothing = np.full(len(raw), np.nan)
-        cells = self._read(launches, rows, metric, raw, numbers, (nothing, nothing))
+        plain = PlainNumbers.of(page_rows.digits, self._powers(metric))
+        numbers, others = plain.value, np.flatnonzero(~plain.is_plain)
+        raw = page_rows.texts(others)
+        numbers[others] = self._values(raw, self._powers(metric[others]))
+        nothing = np.full(len(metric), np.nan)
+        cells = self._read(launches, rows, metric, page_rows.texts, numbers, (nothing, nothing))
         return replace(cells, plain=plain)
 
     def _cells_of(self, launches: PageLaunches, cut: int) -> PageCells:
@@ -312,7 +311,12 @@ class Assembler:
         metric = np.array(self._keys[:cut], np.int64)
         raw = pa.array(self._cells[:cut], TEXT)
         numbers = self._values(raw, self._powers(metric))
-        return self._read(launches, rows, metric, raw, numbers, self._extremes(cut, metric))
+        extremes = self._extremes(cut, metric)
+
+        def texts(places: Ints) -> pa.Array:
+            return raw.take(pa.array(places))
+
+        return self._read(launches, rows, metric, texts, numbers, extremes)
 
     def _powers(self, metric: Ints) -> Ints:
         """Return the power of ten of the unit of each cell."""
@@ -328,19 +332,22 @@ class Assembler:
         launches: PageLaunches,
         rows: Ints,
         metric: Ints,
-        raw: pa.Array,
+        texts: Callable[[Ints], pa.Array],
         numbers: Floats,
         extremes: tuple[Floats, Floats],
     ) -> PageCells:
         """Read the cells that are not plain numbers: the launch, metric and text of each."""
-        status = np.full(len(raw), OK, np.int8)
+        status = np.full(len(metric), OK, np.int8)
         others = np.flatnonzero(~np.isfinite(numbers))
         if len(others):
-            self._read_others(raw, others, self._powers(metric[others]), numbers, status)
+            powers = self._powers(metric[others])
+            status[others], numbers[others] = self._read_others(texts(others), powers)
         counts = np.bincount(rows, minlength=len(launches))
         failed = np.bincount(rows[status == NAN], minlength=len(launches))
         is_failed = (failed == counts) & (counts > 0)
-        return PageCells(rows, metric, raw, numbers, status, is_failed, launches.counts, *extremes)
+        return PageCells(
+            rows, metric, texts, numbers, status, is_failed, launches.counts, *extremes
+        )
 
     def _extremes(self, cut: int, metric: Ints) -> tuple[Floats, Floats]:
         """Return the minimum and maximum behind each cell that is a mean; otherwise NaN."""
@@ -359,18 +366,15 @@ class Assembler:
             found[places] = as_floats(values)
         return both
 
-    def _read_others(
-        self, raw: pa.Array, others: Ints, powers: Ints, numbers: Floats, status: Any
-    ) -> None:
-        """Read the cells that are not plain numbers; equal ones are read once."""
-        texts = raw.take(pa.array(others)).dictionary_encode()
+    def _read_others(self, raw: pa.Array, powers: Ints) -> tuple[npt.NDArray[np.int8], Floats]:
+        """Return status and value of cells that are not plain numbers; equal ones are read once."""
+        texts = raw.dictionary_encode()
         pairs = np.stack([np.asarray(texts.indices, np.int64), powers])
         found, which = np.unique(pairs, axis=1, return_inverse=True)
         names = texts.dictionary.to_pylist()
         read = [_other(names[text], self.notation, int(power)) for text, power in found.T]
         kinds = np.array([STATUSES.index(kind) for kind, _ in read], np.int8)[which]
         values = [np.nan if number is None else number for _, number in read]
-        status[others], numbers[others] = kinds, np.array(values)[which]
         if count := int(np.count_nonzero(kinds == STATUSES.index("unreadable"))):
             self.report.tell(
                 "unreadable_number",
@@ -380,6 +384,7 @@ class Assembler:
                 "its value is NULL; value_raw has the original text; see kernel_metric",
                 occurrence_count=count,
             )
+        return kinds, np.array(values, np.float64)[which]
 
     def _tell_failed(self, launches: PageLaunches, failed: Flags) -> None:
         """Report of launches that failed: every counter is nan."""
@@ -396,7 +401,7 @@ class Assembler:
             )
 
     def _metric_rows(self, launches: PageLaunches, cells: PageCells) -> pa.RecordBatch:
-        length = len(cells.raw)
+        length = len(cells.metric)
         used, places = np.unique(cells.metric, return_inverse=True)
         metrics = [self._metrics[number] for number in used]
         numbers = pa.array(places)
@@ -575,7 +580,7 @@ def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
 def _of_device(column: str, cells: PageCells, place: int) -> str | int | None:
     """Return the value of a cell that describes a device."""
     if column == "name":
-        return cells.raw[place].as_py() if cells.status[place] == STATUSES.index("text") else None
+        return cells.text(place) if cells.status[place] == STATUSES.index("text") else None
     number = cells.value[place]
     return int(number) if 0 < number < _MOST_DEVICE_UNITS else None
 
@@ -611,9 +616,15 @@ def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None
 def _as_written(cells: PageCells) -> dict[str, pa.Array]:
     """Return the texts of cells; of plain numbers, the format, from which the text follows."""
     if cells.plain is None:
-        return {"value_raw": cells.raw}
-    raw_format = pa.array(cells.plain.format, INT, mask=~cells.plain.is_plain)
-    return {"value_raw": cells.raw, "raw_format": raw_format}
+        return {"value_raw": cells.texts(np.arange(len(cells.metric)))}
+    is_plain = cells.plain.is_plain
+    others = np.flatnonzero(~is_plain)
+    place = np.zeros(len(is_plain), np.int64)
+    place[others] = np.arange(len(others))
+    return {
+        "value_raw": cells.texts(others).take(pa.array(place, mask=is_plain)),
+        "raw_format": pa.array(cells.plain.format, INT, mask=~is_plain),
+    }
 
 
 def _kernels(launches: PageLaunches, columns: Mapping[str, pa.Array]) -> pa.RecordBatch:

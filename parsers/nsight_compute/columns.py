@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -52,7 +52,7 @@ class PageCells:
 
     launch: Ints
     metric: Ints
-    raw: pa.Array  # NULL if the cell is among `plain`
+    texts: Callable[[Ints], pa.Array]  # of cells that are not among `plain`, by their places
     value: Floats  # in base units; NaN if there is none
     status: npt.NDArray[np.int8]  # the number of its name in STATUSES
     failed: Flags  # by launch: whether every counter of it is nan
@@ -68,10 +68,9 @@ class PageCells:
 
     def text(self, place: int) -> str:
         """Return what was written in a cell; of a plain number, perhaps without separators."""
-        text: str | None = self.raw[place].as_py()
-        if text is None and self.plain is not None:
+        if self.plain is not None and self.plain.is_plain[place]:
             return self.plain.text(place)
-        return text or ""
+        return str(self.texts(np.array([place]))[0])
 
     @cached_property
     def varies(self) -> Flags:

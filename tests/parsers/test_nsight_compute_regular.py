@@ -21,7 +21,7 @@ from tracekit.engine import Database
 from tracekit.errors import FormatError
 from tracekit.intake import Options, ingest
 from tracekit.parser import Report
-from tracekit.parsers.nsight_compute import NsightComputeParser
+from tracekit.parsers.nsight_compute import NsightComputeParser, report
 from tracekit.parsers.nsight_compute.csvpages import CsvPage
 from tracekit.reading.text import lines
 from tracekit.source import Source
@@ -86,14 +86,14 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
 
 def found(file: Path) -> tuple[Any, ...]:
     """Every row by table, in order, and all that the report says; or why it is refused."""
-    report, rows = Report(), dict[str, list[str]]()
+    said, rows = Report(), dict[str, list[str]]()
     try:
-        for table, batch in as_seen(NsightComputeParser().parse(Source.at(file), report)):
+        for table, batch in as_seen(NsightComputeParser().parse(Source.at(file), said)):
             rows.setdefault(table, []).extend(map(str, batch.to_pylist()))
     except FormatError as error:
         return (str(error),)
     rows = {table: sorted(texts) for table, texts in rows.items()}
-    return rows, report.event_count, report.facts, report.issues
+    return rows, said.event_count, said.facts, said.issues
 
 
 def read_both(
@@ -110,6 +110,7 @@ def read_both(
 
     with monkeypatch.context() as patch:
         patch.setattr(lines, "BLOCK_BYTES", block_bytes)
+        patch.setattr(report, "_BLOCK_GROWTH", 1)
         patch.setattr(CsvPage, "feed_rows", noted)
         by_columns = found(file)
         patch.setattr(CsvPage, "feed_rows", lambda *_: False)

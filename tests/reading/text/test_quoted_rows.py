@@ -35,7 +35,7 @@ def shown(rows: QuotedRows | None) -> Any:
     return (
         rows.starts.tolist(),
         [rows.column(place).to_pylist() for place in range(rows.width + 1)],
-        rows.others(is_plain).to_pylist(),
+        rows.texts(np.arange(len(is_plain))).to_pylist(),
         is_plain.tolist(),
         [np.where(is_plain, array, 0).tolist() for array in numbers],
     )
@@ -52,12 +52,12 @@ def both(monkeypatch: pytest.MonkeyPatch, lines: list[bytes], width: int, first:
 
 def test_numbers_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [b'"k","1,234.50","n/a"', b'"","7","0.07"\r']
-    starts, columns, others, is_plain, (digits, decimals, is_grouped) = both(
+    starts, columns, texts, is_plain, (digits, decimals, is_grouped) = both(
         monkeypatch, lines, 3, 1
     )
     assert starts == [100, 121]
     assert columns == [["k", ""], ["1,234.50", "7"], ["n/a", "0.07"], ["", ""]]
-    assert others == [None, None, "n/a", None]
+    assert texts == ["1,234.50", "7", "n/a", "0.07"]
     assert is_plain == [True, True, False, True]
     assert (digits, decimals) == ([123450, 7, 0, 7], [2, 0, 0, 2])
     assert is_grouped == [True, False, False, False]

@@ -16,7 +16,6 @@ from tracekit.compiled import library
 from tracekit.reading.text.plain_numbers import GROUPED, PLAIN, PlainDigits
 from tracekit.schema import TEXT
 
-Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 _QUOTE, _COMMA, _LINE_FEED = b'",\n'
 _MOST_BYTES = 1 << 31
@@ -41,9 +40,10 @@ class QuotedRows:
             return pa.repeat(pa.scalar("", TEXT), len(self.starts))
         return _columns(self._texts, self.width, place, place + 1)
 
-    def others(self, is_plain: Flags) -> pa.StringArray:
-        """Return the cells of the columns from `first`, like `digits`; the plain ones are NULL."""
-        return _columns(self._texts, self.width, self.first, self.width, is_plain)
+    def texts(self, places: Ints) -> pa.StringArray:
+        """Return the cells of the columns from `first` at some places in `digits`."""
+        column, row = np.divmod(places, len(self.starts))
+        return self._texts.take(pa.array((row * self.width + column + self.first) * 2))
 
 
 def quoted_rows(place: int, lines: Sequence[bytes], width: int, first: int) -> QuotedRows | None:
@@ -77,17 +77,11 @@ def _texts_of(text: bytes, offsets: npt.NDArray[np.int32]) -> pa.StringArray:
     return pa.StringArray.from_buffers(len(offsets) - 1, *buffers)
 
 
-def _columns(
-    texts: pa.StringArray,
-    width: int,
-    first: int,
-    end: int,
-    mask: Flags | None = None,
-) -> pa.StringArray:
-    """Return the cells of some columns, one column after the other; NULL by `mask`."""
+def _columns(texts: pa.StringArray, width: int, first: int, end: int) -> pa.StringArray:
+    """Return the cells of some columns, one column after the other."""
     rows = np.arange((len(texts) + 1) // (2 * width), dtype=np.int64) * width
     places = np.arange(first, end, dtype=np.int64)[:, np.newaxis] + rows
-    return texts.take(pa.array(places.ravel() * 2, mask=mask))
+    return texts.take(pa.array(places.ravel() * 2))
 
 
 def _read_in_c(
