@@ -30,6 +30,7 @@ from tracekit.parsers.nsight_compute.columns import (
 )
 from tracekit.parsers.nsight_compute.launches import Launch, PageLaunches
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
+from tracekit.parsers.nsight_compute.wide import WideRows
 from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
 from tracekit.reading.text.plain_numbers import PlainNumbers
 from tracekit.reading.text.quoted_rows import QuotedRows
@@ -45,12 +46,18 @@ from tracekit.schema import (
     batch,
     batch_of_rows,
 )
+from tracekit.wide import WIDE_METRIC
 
 _MOST_CELLS = 1 << 17
 _MOST_LAUNCHES = 1 << 14
 _MOST_KEYS = 1 << 16
 _MOST_IN_A_LAUNCH = 1 << 19
 _MOST_DEVICE_UNITS = 1 << 20
+#: From so many launches on, the rows of a raw page are stored as wide ones, in less time and space.
+_LEAST_WIDE = 1 << 15
+#: Of more metrics, queries would take long to plan.
+_MOST_WIDE_METRICS = 128
+_MOST_HELD_CELLS = 1 << 21
 #: Reasons that have a separate issue.
 _TOLD = frozenset(("contradictory", "other_unit", "impossible", "unreadable"))
 
@@ -131,6 +138,19 @@ class _Metric:
     target: Target | None
 
 
+@dataclass(frozen=True, slots=True)
+class _LaunchRows:
+    """Launches with the same metrics, in rows of the raw page."""
+
+    launches: PageLaunches
+    keys: Sequence[int]
+    rows: QuotedRows
+
+    def __len__(self) -> int:
+        """Return how many cells of metrics they have."""
+        return len(self.launches) * len(self.keys)
+
+
 @dataclass(slots=True)
 class Assembler:
     """Collects launches until a batch is full.
@@ -151,7 +171,9 @@ class Assembler:
     _keys: list[int] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)
     _spreads: list[tuple[int, Spread]] = field(default_factory=list)  # of cells that are means
-    _rows: list[tuple[PageLaunches, Sequence[int], QuotedRows]] = field(default_factory=list)
+    _rows: list[_LaunchRows] = field(default_factory=list)  # of the current block
+    _held: list[_LaunchRows] = field(default_factory=list)  # until it is known how many there are
+    _wide: WideRows = field(default_factory=WideRows)
     _is_continued: bool = False
     _failed: int = 0
     _known_in: Counter[str] = field(default_factory=Counter)  # launches, by column
@@ -208,7 +230,7 @@ class Assembler:
             return False
         self.launch_count += len(launches)
         self.report.event_count += len(launches)
-        self._rows.append((launches, keys, rows))
+        self._rows.append(_LaunchRows(launches, keys, rows))
         return True
 
     def _is_one_machine(self, launches: PageLaunches) -> bool:
@@ -233,9 +255,12 @@ class Assembler:
         """Yield the rows of all launches but the last, which may continue, if there are enough."""
         if self._rows:
             yield from self._batches(len(self._launches))  # which come before them
-            for launches, keys, rows in self._rows:
-                yield from self._rows_of(launches, self._cells_by_metric(launches, keys, rows))
+            self._held += self._rows
             self._rows.clear()
+            if self._is_wide or sum(map(len, self._held)) > _MOST_HELD_CELLS:
+                yield from self._held_batches()
+        else:
+            yield from self._held_batches()
         if len(self._cells) > _MOST_CELLS or len(self._launches) > _MOST_LAUNCHES:
             yield from self._batches(len(self._launches) - 1)
         is_much = len(self._cells) > _MOST_IN_A_LAUNCH or len(self._metrics) > _MOST_KEYS
@@ -246,8 +271,27 @@ class Assembler:
 
     def last_batches(self) -> Iterator[Batch]:
         """Yield the remaining rows."""
+        yield from self._held_batches()
         yield from self._batches(len(self._launches))
         self._tell_missing()
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether the report has many launches."""
+        return self.launch_count >= _LEAST_WIDE
+
+    def _held_batches(self) -> Iterator[Batch]:
+        """Yield the rows that are held, and forget them."""
+        for held in self._held:
+            cells = self._cells_by_metric(held.launches, held.keys, held.rows)
+            yield from self._launch_rows(held.launches, cells)
+            if self._is_wide and len(held.keys) <= _MOST_WIDE_METRICS:
+                split = self._wide.split
+                wide, others = split(held.launches.event_ids, held.keys, self._metrics, cells)
+                yield WIDE_METRIC, wide
+                cells = cells.at(others)
+            yield from self._metric_rows(held.launches, cells)
+        self._held.clear()
 
     def _batches(self, count: int) -> Iterator[Batch]:
         """Yield the rows of the first `count` launches and forget them."""
@@ -257,13 +301,15 @@ class Assembler:
         cut = len(self._cells) if is_all else self._of_launch[count][0]
         rules = len(self._rules) if is_all else self._of_launch[count][1]
         launches = PageLaunches.of(self._launches[:count])
-        yield from self._rows_of(launches, self._cells_of(launches, cut))
+        cells = self._cells_of(launches, cut)
+        yield from self._launch_rows(launches, cells)
+        yield from self._metric_rows(launches, cells)
         if rules:
             yield KERNEL_RULE.name, _rule_rows(self._rules[:rules])
         self._forget(count, cut, rules)
 
-    def _rows_of(self, launches: PageLaunches, cells: PageCells) -> Iterator[Batch]:
-        """Yield the rows of launches and their counters."""
+    def _launch_rows(self, launches: PageLaunches, cells: PageCells) -> Iterator[Batch]:
+        """Yield the rows of launches, and their counters that have a column."""
         self._tell_failed(launches, cells.failed)
         first = int(self._is_continued)
         if len(launches) > first:
@@ -274,8 +320,6 @@ class Assembler:
                 name: values.slice(first) for name, values in columns["kernel_counter"].items()
             }
             yield KERNEL_COUNTER.name, _counters(kernels, counters)
-        if len(cells.metric):
-            yield KERNEL_METRIC.name, self._metric_rows(launches, cells)
 
     def _forget(self, count: int, cut: int, rules: int) -> None:
         self._is_continued = False
@@ -400,8 +444,10 @@ class Assembler:
                 first_offset_bytes=int(launches.event_ids[np.argmax(failed)]),
             )
 
-    def _metric_rows(self, launches: PageLaunches, cells: PageCells) -> pa.RecordBatch:
-        length = len(cells.metric)
+    def _metric_rows(self, launches: PageLaunches, cells: PageCells) -> Iterator[Batch]:
+        """Yield a row for each cell."""
+        if not (length := len(cells.metric)):
+            return
         used, places = np.unique(cells.metric, return_inverse=True)
         metrics = [self._metrics[number] for number in used]
         numbers = pa.array(places)
@@ -423,7 +469,7 @@ class Assembler:
             "max_value": finite(cells.most),
             **_as_written(cells),
         }
-        return batch(KERNEL_METRIC, columns, length)
+        yield KERNEL_METRIC.name, batch(KERNEL_METRIC, columns, length)
 
     # -- counters that have a column ----------------------------------------------------------
 

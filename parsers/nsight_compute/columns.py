@@ -61,6 +61,20 @@ class PageCells:
     most: Floats
     plain: PlainNumbers | None = None  # if the cells were read at once
 
+    def at(self, places: Ints) -> PageCells:
+        """Return some of the cells."""
+        return replace(
+            self,
+            launch=self.launch[places],
+            metric=self.metric[places],
+            texts=lambda some: self.texts(places[some]),
+            value=self.value[places],
+            status=self.status[places],
+            least=self.least[places],
+            most=self.most[places],
+            plain=self.plain and self.plain.at(places),
+        )
+
     @cached_property
     def is_ok(self) -> Flags:
         """Whether each cell has a value."""

@@ -20,8 +20,9 @@ Flags = npt.NDArray[np.bool_]
 
 _MOST_DIGITS = 15  # float64 and back gives the same ones
 _MOST_DECIMALS = 9
-_MOST_POWER = 13  # with decimals, 10**22: the largest that is exact
-_POWERS = np.array([float(f"1e{power}") for power in range(_MOST_POWER + _MOST_DECIMALS + 1)])
+#: Of ten, of a unit; with decimals, 10**22: the largest that is exact.
+MOST_POWER = 13
+_POWERS = np.array([float(f"1e{power}") for power in range(MOST_POWER + _MOST_DECIMALS + 1)])
 _ZERO, _POINT, _COMMA = b"0.,"
 _GROUP = 4  # characters, with the separator
 #: Bits of the shape of a cell that tracekit.c tells, above its decimals.
@@ -44,6 +45,11 @@ class PlainDigits:
         decimals = np.where(shape.is_plain, shape.decimals, 0).astype(np.uint8)
         return cls(shape.is_plain, shape.digits(), decimals, shape.is_grouped)
 
+    def at(self, places: Ints) -> PlainDigits:
+        """Return some of the cells."""
+        of = self.is_plain[places], self.digits[places]
+        return PlainDigits(*of, self.decimals[places], self.is_grouped[places])
+
 
 @dataclass(frozen=True, slots=True)
 class PlainNumbers:
@@ -58,12 +64,17 @@ class PlainNumbers:
     def of(cls, read: PlainDigits, powers: Ints) -> PlainNumbers:
         """Scale numbers by the powers of ten of their units."""
         shift = read.decimals - powers
-        is_plain = read.is_plain & (np.abs(powers) <= _MOST_POWER)
+        is_plain = read.is_plain & (np.abs(powers) <= MOST_POWER)
         is_plain &= np.abs(shift) < len(_POWERS)
         scale = _POWERS[np.where(is_plain, np.abs(shift), 0)]
         value = np.where(shift >= 0, read.digits / scale, read.digits * scale)
         kind = ((powers + RAW_POWER_BIAS) * 10 + read.decimals) * 2 + read.is_grouped
         return cls(is_plain, value, kind, read)
+
+    def at(self, places: Ints) -> PlainNumbers:
+        """Return some of the cells."""
+        read = self.read.at(places)
+        return PlainNumbers(self.is_plain[places], self.value[places], self.format[places], read)
 
     def text(self, place: int) -> str:
         """Return a number as written, without separators."""
