@@ -10,6 +10,8 @@ from tracekit.engine.quoting import quoted, read
 from tracekit.errors import StoreError
 from tracekit.wide import EVENT_ID, METRICS_KEY, WideMetric, metrics_of
 
+_DIGITS = 16  # more than a cell has
+
 
 def wide_selects(
     cursor: duckdb.DuckDBPyConnection, files: Sequence[str], keys: str, columns: Sequence[str]
@@ -78,20 +80,17 @@ def _written(metric: WideMetric) -> str:
     """Return the text of a cell."""
     if metric.is_text:
         return metric.column
-    whole, scale = metric.column, 10**metric.decimals
-    fraction = ""
-    if metric.decimals:
-        whole = f"({metric.column} // {scale})"
-        fraction = f" || '.' || right(CAST({metric.column} % {scale} + {scale} AS VARCHAR), {metric.decimals})"
-    return (_grouped(whole) if metric.is_grouped else f"CAST({whole} AS VARCHAR)") + fraction
-
-
-def _grouped(whole: str) -> str:
-    """Return a number of up to 15 digits with separated thousands."""
-    least = [f"{whole} < {1000**power}" for power in range(1, 5)]
-    groups = [f"',' || right(CAST({whole} // {1000**p} % 1000 + 1000 AS VARCHAR), 3)" for p in range(4)]
-    cases = []
-    for power, condition in enumerate((*least, "true")):
-        first = f"CAST({whole} // {1000**power} AS VARCHAR)"
-        cases.append(f"WHEN {condition} THEN {' || '.join((first, *reversed(groups[:power])))}")
-    return f"CASE {' '.join(cases)} END"
+    scale = 10**metric.decimals
+    if not metric.decimals:
+        plain = f"CAST({metric.column} AS VARCHAR)"
+        grouped = f"format('{{:,}}', {metric.column})"
+    else:
+        least, whole = f"0.{1:0{metric.decimals}d}", f"{metric.column} // {scale}"
+        kind = f"DECIMAL({metric.decimals}, {metric.decimals})"
+        exact = f"CAST({metric.column} AS DECIMAL({_DIGITS}, 0)) * CAST('{least}' AS {kind})"
+        plain = f"CAST({exact} AS VARCHAR)"
+        pattern = f"{{:,}}.{{:0{metric.decimals}d}}"
+        grouped = f"format('{pattern}', {whole}, {metric.column} % {scale})"
+    if not metric.is_grouped:
+        return plain
+    return f"if({metric.column} < {1000 * scale}, {plain}, {grouped})"
