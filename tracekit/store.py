@@ -70,6 +70,7 @@ _NOT_TEXT = frozenset(("null", "none", "nan", "inf", "infinity", "epoch", "true"
 _GROWING = frozenset(
     (
         "event_id",
+        "launch_index",
         "start_ns",
         "time_ns",
         "event_index",
@@ -83,6 +84,7 @@ _GROWING = frozenset(
 # Columns whose values hardly repeat: a dictionary only adds to them.
 _VARYING = frozenset(
     (
+        "kernel_counter.dur_ns",
         "kernel_metric.value",
         "launch_key",
         "elapsed_cycles",
@@ -315,10 +317,14 @@ def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWrit
     """Return a writer with dictionaries for repeated values and deltas for growing ones."""
     import pyarrow.parquet as pq
 
-    growing = [name for name in schema.names if name in _GROWING]
-    if table == WIDE_METRIC:  # deltas take as many bits as the numbers of a page need
-        growing = [field.name for field in schema if field.type == pa.int64()]
     varying = [n for n in schema.names if not _VARYING.isdisjoint((n, f"{table}.{n}"))]
+    # deltas take as many bits as the numbers of a page need
+    narrow = schema.names if table == WIDE_METRIC else set(varying) - {"launch_key"}
+    growing = [
+        field.name
+        for field in schema
+        if field.type == pa.int64() and (field.name in _GROWING or field.name in narrow)
+    ]
     return pq.ParquetWriter(
         path,
         schema,

@@ -51,9 +51,12 @@ def wide_schema(metrics: Sequence[WideMetric]) -> pa.Schema:
     return pa.schema([(EVENT_ID, pa.int64()), *kinds], metadata=said)
 
 
-def metrics_of(said: bytes | str) -> list[WideMetric]:
+def metrics_of(said: bytes) -> list[WideMetric]:
     """Return the metrics of a file from what its schema says; raise ValueError if that is odd."""
-    return msgspec.json.decode(said, type=list[WideMetric])
+    try:
+        return msgspec.json.decode(said, type=list[WideMetric])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
 
 
 def cell_count(batch: pa.RecordBatch) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import duckdb
 
-from tracekit.engine.quoting import quoted, read
+from tracekit.engine.quoting import escaped, quoted, read
 from tracekit.errors import StoreError
 from tracekit.wide import EVENT_ID, METRICS_KEY, WideMetric, metrics_of
 
@@ -35,11 +35,11 @@ def _files_by_metrics(
     cursor: duckdb.DuckDBPyConnection, files: Sequence[str]
 ) -> Iterator[tuple[list[WideMetric], list[str]]]:
     """Return files with the same metrics together."""
-    by_text: dict[str, list[str]] = {}
+    by_text: dict[bytes, list[str]] = {}
     for file in files:
-        query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
-        found = cursor.execute(query, [file, METRICS_KEY]).fetchall()
-        by_text.setdefault(found[0][0] if found else "", []).append(file)
+        query = "SELECT value FROM parquet_kv_metadata(?) WHERE key = encode(?)"
+        found = cursor.execute(query, [escaped(file), METRICS_KEY]).fetchall()
+        by_text.setdefault(found[0][0] if found else b"", []).append(file)
     for text, similar in by_text.items():
         try:
             yield metrics_of(text), similar
