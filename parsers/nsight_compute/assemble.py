@@ -498,9 +498,7 @@ class Assembler:
     def _by_column(self, cells: PageCells) -> dict[tuple[str, str], list[Filler]]:
         """Return the metrics that fill each column, with the positions of their cells."""
         found: dict[tuple[str, str], list[Filler]] = {}
-        order = np.argsort(cells.metric, kind="stable")
-        used, starts = np.unique(cells.metric[order], return_index=True)
-        for number, places in zip(used, np.split(order, starts)[1:], strict=True):
+        for number, places in _places_by(cells.metric):
             metric = self._metrics[number]
             if metric.target is None:
                 continue
@@ -621,6 +619,15 @@ def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
         read.power,
         target_of(name),
     )
+
+
+def _places_by(metric: Ints) -> Iterator[tuple[int, Ints]]:
+    """Yield each metric and the places of its cells."""
+    is_sorted = bool((np.diff(metric) >= 0).all())  # as in rows of the raw page
+    order = np.arange(len(metric)) if is_sorted else np.argsort(metric, kind="stable")
+    starts = np.flatnonzero(np.diff(metric[order], prepend=-1))
+    for places in np.split(order, starts)[1:]:
+        yield int(metric[places[0]]), places
 
 
 def _of_device(column: str, cells: PageCells, place: int) -> str | int | None:

@@ -57,7 +57,7 @@ class PlainNumbers:
 
     is_plain: Flags
     value: npt.NDArray[np.float64]  # times the power of ten of its unit
-    format: Ints  # the power, the decimals, and whether thousands are separated
+    powers: Ints
     read: PlainDigits
 
     @classmethod
@@ -68,13 +68,18 @@ class PlainNumbers:
         is_plain &= np.abs(shift) < len(_POWERS)
         scale = _POWERS[np.where(is_plain, np.abs(shift), 0)]
         value = np.where(shift >= 0, read.digits / scale, read.digits * scale)
-        kind = ((powers + RAW_POWER_BIAS) * 10 + read.decimals) * 2 + read.is_grouped
-        return cls(is_plain, value, kind, read)
+        return cls(is_plain, value, powers, read)
+
+    @property
+    def format(self) -> Ints:
+        """The power, the decimals, and whether thousands are separated."""
+        kind = (self.powers + RAW_POWER_BIAS) * 10 + self.read.decimals
+        return kind * 2 + self.read.is_grouped
 
     def at(self, places: Ints) -> PlainNumbers:
         """Return some of the cells."""
         read = self.read.at(places)
-        return PlainNumbers(self.is_plain[places], self.value[places], self.format[places], read)
+        return PlainNumbers(self.is_plain[places], self.value[places], self.powers[places], read)
 
     def text(self, place: int) -> str:
         """Return a number as written, without separators."""
