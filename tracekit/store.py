@@ -329,7 +329,7 @@ def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWrit
         path,
         schema,
         compression="zstd",
-        compression_level=_COMPRESSION_LEVEL,
+        compression_level=1 if table == WIDE_METRIC else _COMPRESSION_LEVEL,  # deltas are short
         use_dictionary=[name for name in schema.names if name not in (*growing, *varying)],
         column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED"),
         dictionary_pagesize_limit=4 << 20,

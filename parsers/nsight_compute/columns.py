@@ -168,8 +168,10 @@ class PageColumn:
         known = self._known(cells, filler)
         is_same = self._rank[known.launch] == filler.target.rank
         before = self.value[known.launch]
-        is_other = ~np.isclose(before, known.number, rtol=_AGREES, atol=0) & np.isfinite(before)
-        self._contradict(known.launch[is_same & is_other], filler.target.rank)
+        is_other = is_same & np.isfinite(before)
+        if is_other.any():
+            is_other &= ~np.isclose(before, known.number, rtol=_AGREES, atol=0)
+        self._contradict(known.launch[is_other], filler.target.rank)
         launches, numbers = known.launch[~is_same], known.number[~is_same]
         self.value[launches] = numbers
         self._rank[launches] = filler.target.rank
