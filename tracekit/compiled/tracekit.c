@@ -1095,9 +1095,9 @@ static int read_plain(const uint8_t *at, const uint8_t *end, int64_t *digits) {
     const uint8_t *start = at;
     int64_t value = 0;
     int count = 0, since = 0, groups = 0, decimals = 0;
-    if (end - at > MOST_DIGITS + MOST_DIGITS / 3 + 1) return 0;
     for (; at < end && *at != '.'; at++) {
         if (is_digit(*at)) {
+            if (count == MOST_DIGITS) return 0;
             value = value * 10 + (*at - '0');
             count++, since++;
             continue;
@@ -1108,12 +1108,12 @@ static int read_plain(const uint8_t *at, const uint8_t *end, int64_t *digits) {
     if (!count || (groups && since != 3) || (*start == '0' && at - start > 1)) return 0;
     if (at < end) {
         for (at++; at < end && is_digit(*at); at++) {
+            if (count == MOST_DIGITS || decimals == MOST_DECIMALS) return 0;
             value = value * 10 + (*at - '0');
             count++, decimals++;
         }
         if (at < end || !decimals) return 0;
     }
-    if (count > MOST_DIGITS || decimals > MOST_DECIMALS) return 0;
     *digits = value;
     return PLAIN | (groups ? GROUPED : 0) | decimals;
 }
@@ -1127,6 +1127,11 @@ static const uint8_t *cell_end(const uint8_t *at, const uint8_t *end) {
     return at < end ? at : NULL;
 }
 
+/* What follows a byte that must come next; NULL if another one does. */
+static const uint8_t *skip_byte(const uint8_t *at, const uint8_t *end, uint8_t byte) {
+    return at && at < end && *at == byte ? at + 1 : NULL;
+}
+
 /* Read `rows` lines of `width` quoted cells each. `places` gets where each cell begins and ends;
  * from the column `first` on, `digits` and `shapes` get what `read_plain` says, one column after
  * the other. 0 if the text is anything else: then what was written has no meaning. */
@@ -1135,8 +1140,8 @@ EXPORT int tracekit_cells(const uint8_t *text, int64_t size, int64_t rows, int32
     const uint8_t *at = text, *end = text + size;
     for (int64_t row = 0; row < rows; row++) {
         for (int32_t column = 0; column < width; column++) {
-            if (at == end || *at++ != '"') return 0;
-            const uint8_t *closing = cell_end(at, end);
+            at = skip_byte(at, end, '"');
+            const uint8_t *closing = at ? cell_end(at, end) : NULL;
             if (!closing) return 0;
             *places++ = (int32_t)(at - text);
             *places++ = (int32_t)(closing - text);
@@ -1146,10 +1151,11 @@ EXPORT int tracekit_cells(const uint8_t *text, int64_t size, int64_t rows, int32
                 shapes[place] = (uint8_t)read_plain(at, closing, &digits[place]);
             }
             at = closing + 1;
-            if (column + 1 < width && (at == end || *at++ != ',')) return 0;
+            if (column + 1 < width) at = skip_byte(at, end, ',');
         }
         if (at < end && *at == '\r') at++;
-        if (at == end || *at++ != '\n') return 0;
+        at = skip_byte(at, end, '\n');
+        if (!at) return 0;
     }
     return at == end;
 }
