@@ -30,7 +30,7 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 
 #: The same few examples each time, so that a change fails by its own fault. New ones, 100 a test:
 #: TRACEKIT_HYPOTHESIS=default make pytest
-settings.register_profile("same", derandomize=True, database=None, max_examples=40)
+settings.register_profile("same", derandomize=True, database=None, max_examples=40, deadline=None)
 settings.load_profile(os.environ.get("TRACEKIT_HYPOTHESIS", "same"))
 
 

@@ -40,10 +40,13 @@ from tracekit.schema import (
     Table,
     batch_of_rows,
 )
+from tracekit.wide import WIDE_METRIC
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq  # loaded, like filelock, for changes only: it takes time
 
+#: The folders of a store: of tables, and of rows that are stored in another shape.
+FOLDERS = (*TABLES, WIDE_METRIC)
 #: The file that makes a folder a store.
 STORE_MARK = "tracekit.json"
 _STAGING = ".staging"
@@ -69,6 +72,7 @@ _NOT_TEXT = frozenset(("null", "none", "nan", "inf", "infinity", "epoch", "true"
 _GROWING = frozenset(
     (
         "event_id",
+        "launch_index",
         "start_ns",
         "time_ns",
         "event_index",
@@ -82,6 +86,7 @@ _GROWING = frozenset(
 # Columns whose values hardly repeat: a dictionary only adds to them.
 _VARYING = frozenset(
     (
+        "kernel_counter.dur_ns",
         "kernel_metric.value",
         "launch_key",
         "elapsed_cycles",
@@ -208,16 +213,24 @@ class _Waiting:
     row_count: int = 0
     size_bytes: int = 0
 
+    def has_other(self, schema: pa.Schema) -> bool:
+        return bool(self.batches) and not _is_same(self.batches[0].schema, schema)
+
     def add(self, batch: pa.RecordBatch) -> None:
         self.batches.append(batch)
         self.row_count += batch.num_rows
         self.size_bytes += batch.nbytes
 
 
+def _is_same(schema: pa.Schema, other: pa.Schema) -> bool:
+    return schema is other or bool(schema.equals(other, check_metadata=True))
+
+
 class TableWriter:
     """Writes record batches of any table into Parquet files under one folder.
 
-    After an error the files are unfinished and the writer is unusable.
+    Wide rows of another schema begin another file. After an error the files are unfinished and the
+    writer is unusable.
     """
 
     def __init__(
@@ -235,12 +248,16 @@ class TableWriter:
         self._on_written = on_written
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._waiting: dict[str, _Waiting] = {}
-        self._rows: Counter[str] = Counter()
+        self._rows: Counter[str] = Counter()  # of the current file
+        self._files: Counter[str] = Counter()
+        self._written = 0
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Add rows, which are written in row groups; an empty batch creates no file."""
         if not batch.num_rows:
             return
+        if table in self._waiting and self._waiting[table].has_other(batch.schema):
+            self._flush(table)
         waiting = self._waiting.setdefault(table, _Waiting())
         waiting.add(batch)
         if waiting.row_count >= _ROW_GROUP_ROWS or waiting.size_bytes >= _ROW_GROUP_BYTES:
@@ -256,21 +273,34 @@ class TableWriter:
 
     def _flush(self, table: str) -> None:
         rows = pa.Table.from_batches(self._waiting.pop(table).batches)
-        number, place = divmod(self._rows[table], _FILE_ROWS)
         with self._given_up_on_error():
+            if table in self._writers and not _is_same(self._writers[table].schema, rows.schema):
+                self._finish(table)
             if table not in self._writers:
-                name = f"{self._prefix}-{number}" if number else self._prefix
-                path = self._folder / table / f"{name}.parquet"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._writers[table] = _parquet_writer(path, TABLES[table])
+                self._writers[table] = _parquet_writer(self._next_path(table), table, rows.schema)
             self._writers[table].write_table(rows, rows.num_rows)
-            if place + rows.num_rows >= _FILE_ROWS:
-                self._writers.pop(table).close()
+            self._rows[table] += rows.num_rows
+            if self._rows[table] >= _FILE_ROWS:
+                self._finish(table)
         if self._on_written is not None:
             self._on_written(table, rows)
-        self._rows[table] += rows.num_rows
-        if self._rows.total() // _TRIM_ROWS > (self._rows.total() - rows.num_rows) // _TRIM_ROWS:
+        before, self._written = self._written, self._written + rows.num_rows
+        if self._written // _TRIM_ROWS > before // _TRIM_ROWS:
             pa.default_memory_pool().release_unused()
+
+    def _next_path(self, table: str) -> Path:
+        """Return the path of the next file of a table, in a folder that exists."""
+        number = self._files[table]
+        self._files[table] += 1
+        name = f"{self._prefix}-{number}" if number else self._prefix
+        path = self._folder / table / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _finish(self, table: str) -> None:
+        """Finish the current file of a table: the next rows begin another."""
+        self._writers.pop(table).close()
+        self._rows[table] = 0
 
     @contextlib.contextmanager
     def _given_up_on_error(self) -> Iterator[None]:
@@ -285,18 +315,23 @@ class TableWriter:
             raise
 
 
-def _parquet_writer(path: Path, table: Table) -> pq.ParquetWriter:
+def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWriter:
     """Return a writer with dictionaries for repeated values and deltas for growing ones."""
     import pyarrow.parquet as pq
 
-    schema = table.schema
-    growing = [name for name in schema.names if name in _GROWING]
-    varying = [n for n in schema.names if not _VARYING.isdisjoint((n, f"{table.name}.{n}"))]
+    varying = [n for n in schema.names if not _VARYING.isdisjoint((n, f"{table}.{n}"))]
+    # deltas take as many bits as the numbers of a page need
+    narrow = schema.names if table == WIDE_METRIC else set(varying) - {"launch_key"}
+    growing = [
+        field.name
+        for field in schema
+        if field.type == pa.int64() and (field.name in _GROWING or field.name in narrow)
+    ]
     return pq.ParquetWriter(
         path,
         schema,
         compression="zstd",
-        compression_level=_COMPRESSION_LEVEL,
+        compression_level=1 if table == WIDE_METRIC else _COMPRESSION_LEVEL,  # deltas are short
         use_dictionary=[name for name in schema.names if name not in (*growing, *varying)],
         column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED"),
         dictionary_pagesize_limit=4 << 20,
@@ -326,7 +361,7 @@ class Store:
 
     def _committed(self, commits: list[Commit]) -> tuple[dict[str, list[Path]], list[Damage]]:
         """Return the files of intact ingests by table, in order, and the damages of others."""
-        found: dict[str, list[tuple[int, Path]]] = {table: [] for table in TABLES}
+        found: dict[str, list[tuple[int, Path]]] = {table: [] for table in FOLDERS}
         damages: list[Damage] = []
         for place, commit in enumerate(commits):
             entries, own = self._manifest(commit)
@@ -339,7 +374,7 @@ class Store:
             for place, file in sorted(found[RUN.name], reverse=True)
         }
         found[RUN.name] = list(of_runs.values())  # every source has a row: the oldest counts
-        return {table: [file for _, file in sorted(found[table])] for table in TABLES}, damages
+        return {table: [file for _, file in sorted(found[table])] for table in FOLDERS}, damages
 
     def _files_of(
         self, commit: Commit, entries: Sequence[manifest.Entry] | None
@@ -347,7 +382,7 @@ class Store:
         """Yield the files of an ingest from its manifest; without one, the existing files."""
         for entry in entries or ():
             yield entry.table, Path(f"{self._folder_of(entry.table, commit)}/{entry.file_name}")
-        for table in TABLES if entries is None else ():
+        for table in FOLDERS if entries is None else ():
             for owner, file in self._files(table, commit.run_id, commit.source_id):
                 if owner == commit:
                     yield table, file
@@ -531,7 +566,7 @@ class Store:
             ) from error
 
     def _refuse_links(self) -> None:
-        for name in (_LOCK, STORE_MARK, _STAGING, *TABLES):
+        for name in (_LOCK, STORE_MARK, _STAGING, *FOLDERS):
             _refuse_link(self.path / name)
 
     def begin(self, replacing: Collection[str] = ()) -> Ingest:
@@ -597,7 +632,7 @@ class Store:
         The manifest is deleted before the mark: without a mark, it means that the mark was lost.
         """
         _delete(self.manifest_of(commit))
-        for table in (SOURCE_FILE.name, *TABLES):
+        for table in (SOURCE_FILE.name, *FOLDERS):
             for owner, file in self._files(table, commit.run_id, commit.source_id):
                 if owner == commit:
                     _delete(file)
@@ -626,7 +661,7 @@ class Store:
         alive = set(self.commits())
         return [
             found
-            for table in TABLES
+            for table in FOLDERS
             for found in self._files(table, with_manifests=True)
             if found[0] not in alive
         ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,8 +30,10 @@ from tracekit.parsers.nsight_compute.columns import (
 )
 from tracekit.parsers.nsight_compute.launches import Launch, PageLaunches
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
+from tracekit.parsers.nsight_compute.wide import WideRows
 from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
 from tracekit.reading.text.plain_numbers import PlainNumbers
+from tracekit.reading.text.quoted_rows import QuotedRows
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import (
     INT,
@@ -43,12 +46,18 @@ from tracekit.schema import (
     batch,
     batch_of_rows,
 )
+from tracekit.wide import WIDE_METRIC
 
 _MOST_CELLS = 1 << 17
 _MOST_LAUNCHES = 1 << 14
 _MOST_KEYS = 1 << 16
 _MOST_IN_A_LAUNCH = 1 << 19
 _MOST_DEVICE_UNITS = 1 << 20
+#: From so many launches on, the rows of a raw page are stored as wide ones, in less time and space.
+_LEAST_WIDE = 1 << 15
+#: Of more metrics, queries would take long to plan.
+_MOST_WIDE_METRICS = 128
+_MOST_HELD_CELLS = 1 << 21
 #: Reasons that have a separate issue.
 _TOLD = frozenset(("contradictory", "other_unit", "impossible", "unreadable"))
 
@@ -129,6 +138,19 @@ class _Metric:
     target: Target | None
 
 
+@dataclass(frozen=True, slots=True)
+class _LaunchRows:
+    """Launches with the same metrics, in rows of the raw page."""
+
+    launches: PageLaunches
+    keys: Sequence[int]
+    rows: QuotedRows
+
+    def __len__(self) -> int:
+        """Return how many cells of metrics they have."""
+        return len(self.launches) * len(self.keys)
+
+
 @dataclass(slots=True)
 class Assembler:
     """Collects launches until a batch is full.
@@ -149,7 +171,9 @@ class Assembler:
     _keys: list[int] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)
     _spreads: list[tuple[int, Spread]] = field(default_factory=list)  # of cells that are means
-    _rows: list[tuple[PageLaunches, Sequence[int], pa.Array]] = field(default_factory=list)
+    _rows: list[_LaunchRows] = field(default_factory=list)  # of the current block
+    _held: list[_LaunchRows] = field(default_factory=list)  # until it is known how many there are
+    _wide: WideRows = field(default_factory=WideRows)
     _is_continued: bool = False
     _failed: int = 0
     _known_in: Counter[str] = field(default_factory=Counter)  # launches, by column
@@ -195,8 +219,8 @@ class Assembler:
         if device_id in self.devices:
             self.devices[device_id].setdefault("name", name)
 
-    def add_rows(self, launches: PageLaunches, keys: Sequence[int], cells: pa.Array) -> bool:
-        """Add launches with the same metrics, whose cells come one metric after the other.
+    def add_rows(self, launches: PageLaunches, keys: Sequence[int], rows: QuotedRows) -> bool:
+        """Add launches with the same metrics, `keys`, in rows of the raw page.
 
         Return False if they must be read one by one: numbers are in another notation, a metric
         appears twice, or machines are mixed.
@@ -206,7 +230,7 @@ class Assembler:
             return False
         self.launch_count += len(launches)
         self.report.event_count += len(launches)
-        self._rows.append((launches, keys, cells))
+        self._rows.append(_LaunchRows(launches, keys, rows))
         return True
 
     def _is_one_machine(self, launches: PageLaunches) -> bool:
@@ -231,9 +255,12 @@ class Assembler:
         """Yield the rows of all launches but the last, which may continue, if there are enough."""
         if self._rows:
             yield from self._batches(len(self._launches))  # which come before them
-            for launches, keys, cells in self._rows:
-                yield from self._rows_of(launches, self._cells_by_metric(launches, keys, cells))
+            self._held += self._rows
             self._rows.clear()
+            if self._is_wide or sum(map(len, self._held)) > _MOST_HELD_CELLS:
+                yield from self._held_batches()
+        else:
+            yield from self._held_batches()
         if len(self._cells) > _MOST_CELLS or len(self._launches) > _MOST_LAUNCHES:
             yield from self._batches(len(self._launches) - 1)
         is_much = len(self._cells) > _MOST_IN_A_LAUNCH or len(self._metrics) > _MOST_KEYS
@@ -244,8 +271,27 @@ class Assembler:
 
     def last_batches(self) -> Iterator[Batch]:
         """Yield the remaining rows."""
+        yield from self._held_batches()
         yield from self._batches(len(self._launches))
         self._tell_missing()
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether the report has many launches."""
+        return self.launch_count >= _LEAST_WIDE
+
+    def _held_batches(self) -> Iterator[Batch]:
+        """Yield the rows that are held, and forget them."""
+        for held in self._held:
+            cells = self._cells_by_metric(held.launches, held.keys, held.rows)
+            yield from self._launch_rows(held.launches, cells)
+            if self._is_wide and len(held.keys) <= _MOST_WIDE_METRICS:
+                split = self._wide.split
+                wide, others = split(held.launches.event_ids, held.keys, self._metrics, cells)
+                yield WIDE_METRIC, wide
+                cells = cells.at(others)
+            yield from self._metric_rows(held.launches, cells)
+        self._held.clear()
 
     def _batches(self, count: int) -> Iterator[Batch]:
         """Yield the rows of the first `count` launches and forget them."""
@@ -255,13 +301,15 @@ class Assembler:
         cut = len(self._cells) if is_all else self._of_launch[count][0]
         rules = len(self._rules) if is_all else self._of_launch[count][1]
         launches = PageLaunches.of(self._launches[:count])
-        yield from self._rows_of(launches, self._cells_of(launches, cut))
+        cells = self._cells_of(launches, cut)
+        yield from self._launch_rows(launches, cells)
+        yield from self._metric_rows(launches, cells)
         if rules:
             yield KERNEL_RULE.name, _rule_rows(self._rules[:rules])
         self._forget(count, cut, rules)
 
-    def _rows_of(self, launches: PageLaunches, cells: PageCells) -> Iterator[Batch]:
-        """Yield the rows of launches and their counters."""
+    def _launch_rows(self, launches: PageLaunches, cells: PageCells) -> Iterator[Batch]:
+        """Yield the rows of launches, and their counters that have a column."""
         self._tell_failed(launches, cells.failed)
         first = int(self._is_continued)
         if len(launches) > first:
@@ -272,8 +320,6 @@ class Assembler:
                 name: values.slice(first) for name, values in columns["kernel_counter"].items()
             }
             yield KERNEL_COUNTER.name, _counters(kernels, counters)
-        if len(cells.raw):
-            yield KERNEL_METRIC.name, self._metric_rows(launches, cells)
 
     def _forget(self, count: int, cut: int, rules: int) -> None:
         self._is_continued = False
@@ -289,18 +335,17 @@ class Assembler:
     # -- cells --------------------------------------------------------------------------------
 
     def _cells_by_metric(
-        self, launches: PageLaunches, keys: Sequence[int], raw: pa.Array
+        self, launches: PageLaunches, keys: Sequence[int], page_rows: QuotedRows
     ) -> PageCells:
-        """Return cells that come one metric after the other."""
+        """Return the cells of rows, one metric after the other."""
         rows = np.tile(np.arange(len(launches)), len(keys))
         metric = np.repeat(np.array(keys, np.int64), len(launches))
-        powers = self._powers(metric)
-        plain = PlainNumbers.of(raw, powers)
-        numbers = plain.value
-        others = np.flatnonzero(~plain.is_plain)
-        numbers[others] = self._values(raw.take(pa.array(others)), powers[others])
-        nothing = np.full(len(raw), np.nan)
-        cells = self._read(launches, rows, metric, raw, numbers, (nothing, nothing))
+        plain = PlainNumbers.of(page_rows.digits, self._powers(metric))
+        numbers, others = plain.value, np.flatnonzero(~plain.is_plain)
+        raw = page_rows.texts(others)
+        numbers[others] = self._values(raw, self._powers(metric[others]))
+        nothing = np.full(len(metric), np.nan)
+        cells = self._read(launches, rows, metric, page_rows.texts, numbers, (nothing, nothing))
         return replace(cells, plain=plain)
 
     def _cells_of(self, launches: PageLaunches, cut: int) -> PageCells:
@@ -310,7 +355,12 @@ class Assembler:
         metric = np.array(self._keys[:cut], np.int64)
         raw = pa.array(self._cells[:cut], TEXT)
         numbers = self._values(raw, self._powers(metric))
-        return self._read(launches, rows, metric, raw, numbers, self._extremes(cut, metric))
+        extremes = self._extremes(cut, metric)
+
+        def texts(places: Ints) -> pa.Array:
+            return raw.take(pa.array(places))
+
+        return self._read(launches, rows, metric, texts, numbers, extremes)
 
     def _powers(self, metric: Ints) -> Ints:
         """Return the power of ten of the unit of each cell."""
@@ -326,19 +376,22 @@ class Assembler:
         launches: PageLaunches,
         rows: Ints,
         metric: Ints,
-        raw: pa.Array,
+        texts: Callable[[Ints], pa.Array],
         numbers: Floats,
         extremes: tuple[Floats, Floats],
     ) -> PageCells:
         """Read the cells that are not plain numbers: the launch, metric and text of each."""
-        status = np.full(len(raw), OK, np.int8)
+        status = np.full(len(metric), OK, np.int8)
         others = np.flatnonzero(~np.isfinite(numbers))
         if len(others):
-            self._read_others(raw, others, self._powers(metric[others]), numbers, status)
+            powers = self._powers(metric[others])
+            status[others], numbers[others] = self._read_others(texts(others), powers)
         counts = np.bincount(rows, minlength=len(launches))
         failed = np.bincount(rows[status == NAN], minlength=len(launches))
         is_failed = (failed == counts) & (counts > 0)
-        return PageCells(rows, metric, raw, numbers, status, is_failed, launches.counts, *extremes)
+        return PageCells(
+            rows, metric, texts, numbers, status, is_failed, launches.counts, *extremes
+        )
 
     def _extremes(self, cut: int, metric: Ints) -> tuple[Floats, Floats]:
         """Return the minimum and maximum behind each cell that is a mean; otherwise NaN."""
@@ -357,18 +410,15 @@ class Assembler:
             found[places] = as_floats(values)
         return both
 
-    def _read_others(
-        self, raw: pa.Array, others: Ints, powers: Ints, numbers: Floats, status: Any
-    ) -> None:
-        """Read the cells that are not plain numbers; equal ones are read once."""
-        texts = raw.take(pa.array(others)).dictionary_encode()
+    def _read_others(self, raw: pa.Array, powers: Ints) -> tuple[npt.NDArray[np.int8], Floats]:
+        """Return status and value of cells that are not plain numbers; equal ones are read once."""
+        texts = raw.dictionary_encode()
         pairs = np.stack([np.asarray(texts.indices, np.int64), powers])
         found, which = np.unique(pairs, axis=1, return_inverse=True)
         names = texts.dictionary.to_pylist()
         read = [_other(names[text], self.notation, int(power)) for text, power in found.T]
         kinds = np.array([STATUSES.index(kind) for kind, _ in read], np.int8)[which]
         values = [np.nan if number is None else number for _, number in read]
-        status[others], numbers[others] = kinds, np.array(values)[which]
         if count := int(np.count_nonzero(kinds == STATUSES.index("unreadable"))):
             self.report.tell(
                 "unreadable_number",
@@ -378,6 +428,7 @@ class Assembler:
                 "its value is NULL; value_raw has the original text; see kernel_metric",
                 occurrence_count=count,
             )
+        return kinds, np.array(values, np.float64)[which]
 
     def _tell_failed(self, launches: PageLaunches, failed: Flags) -> None:
         """Report of launches that failed: every counter is nan."""
@@ -393,8 +444,10 @@ class Assembler:
                 first_offset_bytes=int(launches.event_ids[np.argmax(failed)]),
             )
 
-    def _metric_rows(self, launches: PageLaunches, cells: PageCells) -> pa.RecordBatch:
-        length = len(cells.raw)
+    def _metric_rows(self, launches: PageLaunches, cells: PageCells) -> Iterator[Batch]:
+        """Yield a row for each cell."""
+        if not (length := len(cells.metric)):
+            return
         used, places = np.unique(cells.metric, return_inverse=True)
         metrics = [self._metrics[number] for number in used]
         numbers = pa.array(places)
@@ -416,7 +469,7 @@ class Assembler:
             "max_value": finite(cells.most),
             **_as_written(cells),
         }
-        return batch(KERNEL_METRIC, columns, length)
+        yield KERNEL_METRIC.name, batch(KERNEL_METRIC, columns, length)
 
     # -- counters that have a column ----------------------------------------------------------
 
@@ -445,9 +498,7 @@ class Assembler:
     def _by_column(self, cells: PageCells) -> dict[tuple[str, str], list[Filler]]:
         """Return the metrics that fill each column, with the positions of their cells."""
         found: dict[tuple[str, str], list[Filler]] = {}
-        order = np.argsort(cells.metric, kind="stable")
-        used, starts = np.unique(cells.metric[order], return_index=True)
-        for number, places in zip(used, np.split(order, starts)[1:], strict=True):
+        for number, places in _places_by(cells.metric):
             metric = self._metrics[number]
             if metric.target is None:
                 continue
@@ -570,10 +621,19 @@ def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
     )
 
 
+def _places_by(metric: Ints) -> Iterator[tuple[int, Ints]]:
+    """Yield each metric and the places of its cells."""
+    is_sorted = bool((np.diff(metric) >= 0).all())  # as in rows of the raw page
+    order = np.arange(len(metric)) if is_sorted else np.argsort(metric, kind="stable")
+    starts = np.flatnonzero(np.diff(metric[order], prepend=-1))
+    for places in np.split(order, starts)[1:]:
+        yield int(metric[places[0]]), places
+
+
 def _of_device(column: str, cells: PageCells, place: int) -> str | int | None:
     """Return the value of a cell that describes a device."""
     if column == "name":
-        return cells.raw[place].as_py() if cells.status[place] == STATUSES.index("text") else None
+        return cells.text(place) if cells.status[place] == STATUSES.index("text") else None
     number = cells.value[place]
     return int(number) if 0 < number < _MOST_DEVICE_UNITS else None
 
@@ -609,10 +669,13 @@ def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None
 def _as_written(cells: PageCells) -> dict[str, pa.Array]:
     """Return the texts of cells; of plain numbers, the format, from which the text follows."""
     if cells.plain is None:
-        return {"value_raw": cells.raw}
+        return {"value_raw": cells.texts(np.arange(len(cells.metric)))}
     is_plain = cells.plain.is_plain
+    others = np.flatnonzero(~is_plain)
+    place = np.zeros(len(is_plain), np.int64)
+    place[others] = np.arange(len(others))
     return {
-        "value_raw": pc.if_else(pa.array(is_plain), pa.scalar(None, TEXT), cells.raw),
+        "value_raw": cells.texts(others).take(pa.array(place, mask=is_plain)),
         "raw_format": pa.array(cells.plain.format, INT, mask=~is_plain),
     }
 

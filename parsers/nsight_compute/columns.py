@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -52,7 +52,7 @@ class PageCells:
 
     launch: Ints
     metric: Ints
-    raw: pa.Array
+    texts: Callable[[Ints], pa.Array]  # of cells that are not among `plain`, by their places
     value: Floats  # in base units; NaN if there is none
     status: npt.NDArray[np.int8]  # the number of its name in STATUSES
     failed: Flags  # by launch: whether every counter of it is nan
@@ -61,10 +61,30 @@ class PageCells:
     most: Floats
     plain: PlainNumbers | None = None  # if the cells were read at once
 
+    def at(self, places: Ints) -> PageCells:
+        """Return some of the cells."""
+        return replace(
+            self,
+            launch=self.launch[places],
+            metric=self.metric[places],
+            texts=lambda some: self.texts(places[some]),
+            value=self.value[places],
+            status=self.status[places],
+            least=self.least[places],
+            most=self.most[places],
+            plain=self.plain and self.plain.at(places),
+        )
+
     @cached_property
     def is_ok(self) -> Flags:
         """Whether each cell has a value."""
         return np.equal(self.status, OK).astype(np.bool_)
+
+    def text(self, place: int) -> str:
+        """Return what was written in a cell; of a plain number, perhaps without separators."""
+        if self.plain is not None and self.plain.is_plain[place]:
+            return self.plain.text(place)
+        return str(self.texts(np.array([place]))[0])
 
     @cached_property
     def varies(self) -> Flags:
@@ -148,8 +168,10 @@ class PageColumn:
         known = self._known(cells, filler)
         is_same = self._rank[known.launch] == filler.target.rank
         before = self.value[known.launch]
-        is_other = ~np.isclose(before, known.number, rtol=_AGREES, atol=0) & np.isfinite(before)
-        self._contradict(known.launch[is_same & is_other], filler.target.rank)
+        is_other = is_same & np.isfinite(before)
+        if is_other.any():
+            is_other &= ~np.isclose(before, known.number, rtol=_AGREES, atol=0)
+        self._contradict(known.launch[is_other], filler.target.rank)
         launches, numbers = known.launch[~is_same], known.number[~is_same]
         self.value[launches] = numbers
         self._rank[launches] = filler.target.rank
@@ -157,7 +179,7 @@ class PageColumn:
             self.reasons.pop(int(launch), None)
         if filler.target.factor == 1 and not _are_exact(numbers):
             for launch, place in zip(launches, known.place[~is_same], strict=True):
-                self.texts[int(launch)] = cells.raw[int(place)].as_py(), filler.power
+                self.texts[int(launch)] = cells.text(int(place)), filler.power
 
     def _known(self, cells: PageCells, filler: Filler) -> _KnownCells:
         places = filler.places

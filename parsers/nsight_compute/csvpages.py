@@ -17,9 +17,10 @@ from tracekit.parsers.nsight_compute.launches import (
     sizes,
 )
 from tracekit.parsers.nsight_compute.metrics import section_name
-from tracekit.parsers.nsight_compute.regular import launches_of, regular_rows
+from tracekit.parsers.nsight_compute.regular import launches_of
 from tracekit.parsers.nsight_compute.sniffing import HEADER, SUMMARY
 from tracekit.reading.issues import skip_damaged_row
+from tracekit.reading.text.quoted_rows import quoted_rows
 
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
 #: Without the label if only section headers were exported.
@@ -154,12 +155,11 @@ class CsvPage:
             return False
         if header is None or not isinstance(sink, Assembler):
             return False
-        rows = regular_rows(place, lines, header.width)
+        rows = quoted_rows(place, lines, header.width, self._first_metric)
         launches = rows and launches_of(rows, header.launch_places, header.arg_names)
         if not (rows and launches):
             return False
-        cells = rows.columns(self._first_metric, header.width)
-        return sink.add_rows(launches, self._row_keys, cells)
+        return sink.add_rows(launches, self._row_keys, rows)
 
     def feed_fast(self, place: int, line: bytes) -> bool:
         """Take a row that looks like those before it; False if it does not."""

@@ -28,6 +28,7 @@ _PROGRESS = re.compile(
 )
 _PASSES = re.compile(r"100% - (\d{1,6}) pass(?:es)?")
 _REPLAY = re.compile(r": (Application|Range) replay pass (\d{1,6})")
+_BLOCK_GROWTH = 4  # many launches at once: columns of few take longer
 _MOST_TEXT = 300
 _MOST_PROCESSES = 100
 _MOST_MESSAGES = 200
@@ -37,7 +38,7 @@ _NOTES = ("Backing up device", "Note: Running", "Found outstanding", "Launching 
 def rows_of_report(source: Source, report: Report) -> Iterator[Batch]:
     """Yield the rows of `source`; raise FormatError if it has no launch."""
     reading = _ReportReader(report, Assembler(report, _notation(source)))
-    for block in blocks(source, report):
+    for block in blocks(source, report, growth=_BLOCK_GROWTH):
         reading.take(block)
         yield from reading.sink.full_batches()
     reading.finish()

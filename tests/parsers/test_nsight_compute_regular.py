@@ -19,11 +19,11 @@ from tests.conftest import CORPUS, ROOT
 from tests.parsers.ncu_pages import Launch, Metric, as_seen, raw
 from tracekit.engine import Database
 from tracekit.errors import FormatError
-from tracekit.intake import Options, ingest
+from tracekit.intake import Options, Outcome, ingest
 from tracekit.parser import Report
-from tracekit.parsers.nsight_compute import NsightComputeParser
+from tracekit.parsers.nsight_compute import NsightComputeParser, assemble, report
 from tracekit.parsers.nsight_compute.csvpages import CsvPage
-from tracekit.reading.text import lines
+from tracekit.reading.text import lines, quoted_rows
 from tracekit.source import Source
 from tracekit.store import open_store
 
@@ -86,14 +86,14 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
 
 def found(file: Path) -> tuple[Any, ...]:
     """Every row by table, in order, and all that the report says; or why it is refused."""
-    report, rows = Report(), dict[str, list[str]]()
+    said, rows = Report(), dict[str, list[str]]()
     try:
-        for table, batch in as_seen(NsightComputeParser().parse(Source.at(file), report)):
+        for table, batch in as_seen(NsightComputeParser().parse(Source.at(file), said)):
             rows.setdefault(table, []).extend(map(str, batch.to_pylist()))
     except FormatError as error:
         return (str(error),)
     rows = {table: sorted(texts) for table, texts in rows.items()}
-    return rows, report.event_count, report.facts, report.issues
+    return rows, said.event_count, said.facts, said.issues
 
 
 def read_both(
@@ -110,6 +110,7 @@ def read_both(
 
     with monkeypatch.context() as patch:
         patch.setattr(lines, "BLOCK_BYTES", block_bytes)
+        patch.setattr(report, "_BLOCK_GROWTH", 1)
         patch.setattr(CsvPage, "feed_rows", noted)
         by_columns = found(file)
         patch.setattr(CsvPage, "feed_rows", lambda *_: False)
@@ -175,3 +176,94 @@ def test_damage(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     ]
     assert True in taken
     assert False in taken
+
+
+# -- wide rows ------------------------------------------------------------------------------------
+
+
+def brought_in(
+    store: Path, file: Path, monkeypatch: pytest.MonkeyPatch, least: int, *, has_library: bool
+) -> tuple[Outcome, Database]:
+    """A page in a store of its own, with wide rows from `least` launches on."""
+    with monkeypatch.context() as patch:
+        patch.setattr(lines, "BLOCK_BYTES", BLOCK_BYTES)
+        patch.setattr(report, "_BLOCK_GROWTH", 1)
+        patch.setattr(assemble, "_LEAST_WIDE", least)
+        if not has_library:
+            patch.setattr(quoted_rows, "library", lambda: None)
+        (outcome,) = ingest(file, store, Options(run_name="r"))
+    return outcome, Database(open_store(store))
+
+
+def metric_rows(database: Database, where: str = "true") -> Counter[str]:
+    return Counter(map(str, database.sql(f"FROM kernel_metric WHERE {where}").rows()))
+
+
+@pytest.mark.parametrize("has_library", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_wide_rows_are_seen_as_rows(
+    tmp_path: Path, seed: int, has_library: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, file = made(seed), tmp_path / "raw.csv"
+    if seed > 3:
+        content = damaged(content, random.Random(seed))
+    file.write_bytes(content)
+    long = brought_in(tmp_path / "L", file, monkeypatch, 1 << 30, has_library=has_library)
+    wide = brought_in(tmp_path / "W", file, monkeypatch, 1, has_library=has_library)
+    assert not list((tmp_path / "L").glob("kernel_metric_wide/*/*/*.parquet"))
+    assert seed > 3 or list((tmp_path / "W").glob("kernel_metric_wide/*/*/*.parquet"))
+    assert wide[0].rows == long[0].rows
+    assert wide[0].issues == long[0].issues
+    for where in ("true", "status_kind = 'text'", "metric_name = 'dram__bytes.sum'", "value > 1e6"):
+        assert metric_rows(wide[1], where) == metric_rows(long[1], where)
+    for table in ("kernel", "kernel_counter", "stored_table"):
+        rows = [database.sql(f"FROM {table}").rows() for _, database in (long, wide)]
+        assert rows[0] == rows[1]
+
+
+def by_hand(cells: list[list[str]]) -> bytes:
+    """A page of launches with these cells of two metrics, in us and without a unit."""
+    names = ("gpu__time_duration.sum", "us"), ("launch__func_cache_config", "")
+    return raw(
+        [
+            Launch(
+                number, metrics=[Metric(*name, text) for name, text in zip(names, row, strict=True)]
+            )
+            for number, row in enumerate(cells)
+        ]
+    ).encode()
+
+
+def test_cells_that_differ_from_their_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = ["1234.50", "1,234.5", "n/a", "7", "1,234,567.25", "-1.50", "9" * 16 + ".25"]
+    words = ["CachePreferNone", "", "12", "CachePreferNone", "n/a", "CachePreferL1", "x, y"]
+    usual = [["1,234.50", "CachePreferNone"]] * 40
+    file = tmp_path / "raw.csv"
+    file.write_bytes(by_hand([*usual, *map(list, zip(odd, words, strict=True)), *usual]))
+    _, database = brought_in(tmp_path / "S", file, monkeypatch, 1, has_library=True)
+    rows = database.sql("FROM kernel_metric").rows()
+    assert Counter(row["value_raw"] for row in rows) == Counter(
+        [*odd, *words, *(cell for row in (*usual, *usual) for cell in row)]
+    )
+    values = {row["value_raw"]: row["value"] for row in rows if row["unit_raw"] == "us"}
+    assert values["1,234.50"] == 1234500.0
+    assert values["1,234,567.25"] == 1234567250.0
+    assert values["n/a"] is None
+
+
+def test_a_store_with_wide_rows_is_checked_and_cleared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "raw.csv"
+    file.write_bytes(made(1))
+    brought_in(tmp_path / "S", file, monkeypatch, 1, has_library=True)
+    (path,) = (tmp_path / "S").glob("kernel_metric_wide/*/*/*.parquet")
+    store, content = open_store(tmp_path / "S"), path.read_bytes()
+    assert list(store.check(is_deep=True)) == []
+    path.write_bytes(content[:-1] + b"x")
+    assert [damage.path for damage in store.check(is_deep=True)] == [path]
+    path.write_bytes(content)
+    store.remove(store.commits())
+    assert not list((tmp_path / "S").rglob("*.parquet"))

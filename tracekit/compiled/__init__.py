@@ -74,4 +74,7 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_event_fields.argtypes = [_POINTER, _LONG, *(_POINTER,) * 3]
     found.tracekit_texts.restype = None
     found.tracekit_texts.argtypes = [_POINTER, _LONG, *(_POINTER,) * 4]
+    found.tracekit_cells.restype = _INT
+    number = ctypes.c_int32
+    found.tracekit_cells.argtypes = [*(_POINTER, _LONG, _LONG), *(number, number), *(_POINTER,) * 3]
     return found

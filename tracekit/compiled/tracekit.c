@@ -1,5 +1,6 @@
 /* What tracekit does in C: scanning the events of a Chrome trace into columns, nesting intervals,
- * reading lines that are like earlier ones, and the events of an XSpace (the last parts).
+ * reading the cells of a table, lines that are like earlier ones, and the events of an XSpace
+ * (the last parts).
  *
  * For a reader of Python: this file does what events.py and columns.py of tracekit/reading/chrome
  * do, for the plain events that nearly all are. It knows no profiler: Python says which tables
@@ -1793,4 +1794,79 @@ EXPORT void tracekit_texts(const uint8_t *content, int64_t count, const int64_t 
         memcpy(bytes + offsets[i], content + places[i], (size_t)sizes[i]);
         offsets[i + 1] = offsets[i] + (int32_t)sizes[i];
     }
+}
+
+/* ---- cells of a table ---- */
+
+enum { MOST_DIGITS = 15, MOST_DECIMALS = 9, GROUPED = 16, PLAIN = 32 };
+
+/* Read a number as PlainDigits of reading/text/plain_numbers.py does: 1,234.50 is 123450, and its
+ * shape says two decimals and separated thousands. 0 if the cell is anything else. */
+static int read_plain(const uint8_t *at, const uint8_t *end, int64_t *digits) {
+    const uint8_t *start = at;
+    int64_t value = 0;
+    int count = 0, since = 0, groups = 0, decimals = 0;
+    for (; at < end && *at != '.'; at++) {
+        if (is_digit(*at)) {
+            if (count == MOST_DIGITS) return 0;
+            value = value * 10 + (*at - '0');
+            count++, since++;
+            continue;
+        }
+        if (*at != ',' || !since || since > 3 || (groups && since != 3)) return 0;
+        groups++, since = 0;
+    }
+    if (!count || (groups && since != 3) || (*start == '0' && at - start > 1)) return 0;
+    if (at < end) {
+        for (at++; at < end && is_digit(*at); at++) {
+            if (count == MOST_DIGITS || decimals == MOST_DECIMALS) return 0;
+            value = value * 10 + (*at - '0');
+            count++, decimals++;
+        }
+        if (at < end || !decimals) return 0;
+    }
+    *digits = value;
+    return PLAIN | (groups ? GROUPED : 0) | decimals;
+}
+
+/* Where a quoted cell ends: at its quote; NULL if a character comes that needs care. */
+static const uint8_t *cell_end(const uint8_t *at, const uint8_t *end) {
+    while (at < end && *at != '"') {
+        if (*at == '\n' || *at == '\r' || !*at) return NULL;
+        at++;
+    }
+    return at < end ? at : NULL;
+}
+
+/* What follows a byte that must come next; NULL if another one does. */
+static const uint8_t *skip_byte(const uint8_t *at, const uint8_t *end, uint8_t byte) {
+    return at && at < end && *at == byte ? at + 1 : NULL;
+}
+
+/* Read `rows` lines of `width` quoted cells each. `places` gets where each cell begins and ends;
+ * from the column `first` on, `digits` and `shapes` get what `read_plain` says, one column after
+ * the other. 0 if the text is anything else: then what was written has no meaning. */
+EXPORT int tracekit_cells(const uint8_t *text, int64_t size, int64_t rows, int32_t width,
+                          int32_t first, int32_t *places, int64_t *digits, uint8_t *shapes) {
+    const uint8_t *at = text, *end = text + size;
+    for (int64_t row = 0; row < rows; row++) {
+        for (int32_t column = 0; column < width; column++) {
+            at = skip_byte(at, end, '"');
+            const uint8_t *closing = at ? cell_end(at, end) : NULL;
+            if (!closing) return 0;
+            *places++ = (int32_t)(at - text);
+            *places++ = (int32_t)(closing - text);
+            if (column >= first) {
+                int64_t place = (column - first) * rows + row;
+                digits[place] = 0;
+                shapes[place] = (uint8_t)read_plain(at, closing, &digits[place]);
+            }
+            at = closing + 1;
+            if (column + 1 < width) at = skip_byte(at, end, ',');
+        }
+        if (at < end && *at == '\r') at++;
+        at = skip_byte(at, end, '\n');
+        if (!at) return 0;
+    }
+    return at == end;
 }

@@ -24,7 +24,8 @@ from tracekit.catalog import (
 )
 from tracekit.engine.answers import reported, selected, tree
 from tracekit.engine.functions import Functions
-from tracekit.engine.scope import FAILURES, QueryScope, definition, escaped, is_small, quoted
+from tracekit.engine.quoting import escaped, quoted
+from tracekit.engine.scope import FAILURES, QueryScope, definition, is_small
 from tracekit.errors import ChoiceError, QueryError, UsageError
 from tracekit.limits import Limits, size_bytes
 from tracekit.result import Result, ResultColumn, own_names, unit_of

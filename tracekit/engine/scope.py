@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,10 +13,13 @@ import pyarrow as pa
 
 from tracekit.catalog import Query, asks_what_there_is, definitions, definitions_for
 from tracekit.engine.functions import Functions
+from tracekit.engine.quoting import quoted, read
 from tracekit.engine.references import REFERENCES
+from tracekit.engine.wide import wide_selects
 from tracekit.engine.written import written
 from tracekit.schema import KERNEL_METRIC, STORED_TABLE, TABLES, Column, Table
 from tracekit.store import FILE_PATTERN, Snapshot
+from tracekit.wide import WIDE_METRIC
 
 _SQL_TYPES = {
     pa.string(): "VARCHAR",
@@ -27,17 +29,30 @@ _SQL_TYPES = {
 }
 # What DuckDB raises, also for an error whose message has invalid text.
 FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
+#: The table that shows the rows of a folder, if it is not the folder's own.
+_SHOWN_AS = {WIDE_METRIC: KERNEL_METRIC.name}
 #: Columns that are not stored where others say the same, by table and by a column of its files.
 _FOLLOWING = {
     (KERNEL_METRIC.name, "raw_format"): {
         "value_raw": f"coalesce(value_raw, {written('value', 'raw_format')})"
     }
 }
-_GLOB = re.compile(r"([*?\[])")
 # Up to this size, computing the rows of a view is faster than planning it at each mention.
 _MOST_KEPT_BYTES = 2 << 20
 # Above this many kernels and copies, rows are computed at each mention: kept ones take memory.
 _MOST_KEPT_WORK = 4_000_000
+
+
+def _key(group: int) -> str:
+    """Return a part of the path of a row's file; DuckDB reads only files that match a filter on it.
+
+    DuckDB's Hive support would read `name=x` in the path of the store as a column.
+    """
+    return f"regexp_extract(filename, {quoted(FILE_PATTERN)}, {group})"
+
+
+#: Columns of every table that the path of a file says.
+_KEYS = (f"{_key(1)} AS run_id", f"{_key(2)} AS source_id")
 
 
 class QueryScope:
@@ -98,7 +113,7 @@ class QueryScope:
             self.is_mixed = True
             for table in TABLES.values():
                 if table.name in self._defined:
-                    cursor.execute(self._table_view(cursor, table))
+                    self._make_view(cursor, table)
 
     def define(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
         """Define what `text` names: defining everything takes longer than most queries."""
@@ -195,27 +210,39 @@ class QueryScope:
 
     def _define_table(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> None:
         try:
-            cursor.execute(self._table_view(cursor, table))
+            self._make_view(cursor, table)
         except duckdb.BinderException:  # a file lacks a column
             if self.is_mixed:
                 raise
             self.mix(cursor)
-            cursor.execute(self._table_view(cursor, table))
+            self._make_view(cursor, table)
 
-    def _table_view(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> str:
-        """Return a view with every column of `table`: NULL for those that no file has."""
+    def _make_view(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> None:
+        """Make the view with every column of `table`: NULL for those that no file has."""
         files = [self._path_of(file) for file in self.snapshot.files[table.name]]
+        select = self._select(cursor, table, files)
+        # Files are opened now, so a missing column is found before the query runs.
+        cursor.execute(_view_of(table, select, is_bound=bool(files)))
+        wide = [self._path_of(file) for file in self.snapshot.files[WIDE_METRIC]]
+        if table == KERNEL_METRIC and wide:
+            names = [column.name for column in table.columns]
+            selects = (select, *wide_selects(cursor, wide, ", ".join(_KEYS), names))
+            # Planned once, when queried: each metric takes about as long as a table.
+            cursor.execute(_view_of(table, " UNION ALL ".join(selects), is_bound=False))
+
+    def _select(self, cursor: duckdb.DuckDBPyConnection, table: Table, files: Sequence[str]) -> str:
+        """Return the rows of files with every column of `table`."""
         if not files:
-            return _view_of(table, (), "(SELECT '' AS filename) WHERE false")
-        read = _read(files, is_mixed=self.is_mixed)
+            return _select_of(table, (), "(SELECT '' AS filename) WHERE false")
+        rows = read(files, is_mixed=self.is_mixed)
         present = table.schema.names
         if self.is_mixed:
-            present = cursor.sql(f"FROM {read}").columns
-        return _view_of(table, present, read)
+            present = cursor.sql(f"FROM {rows}").columns
+        return _select_of(table, present, rows)
 
     def _stored_rows(self) -> list[dict[str, Any]]:
         found = {
-            (name, *(part.partition("=")[2] for part in file.parts[-3:-1]))
+            (_SHOWN_AS.get(name, name), *(part.partition("=")[2] for part in file.parts[-3:-1]))
             for name, files in self.snapshot.files.items()
             for file in files
         }
@@ -266,8 +293,8 @@ def _make(
         cursor.execute(f"INSERT INTO {table.name} SELECT {values}", lists)
 
 
-def _view_of(table: Table, present: Collection[str], rows: str) -> str:
-    """Return a view with every column of `table`: those in `present`, and the others as NULL."""
+def _select_of(table: Table, present: Collection[str], rows: str) -> str:
+    """Return a query for every column of `table`: those in `present`, and the others as NULL."""
     following = {
         name: text
         for (owner, stored), texts in _FOLLOWING.items()
@@ -275,42 +302,17 @@ def _view_of(table: Table, present: Collection[str], rows: str) -> str:
         for name, text in texts.items()
     }
     columns = [f'{following.get(c.name, _sql_of(c, present))} AS "{c.name}"' for c in table.columns]
-    keys = (f"{_key(1)} AS run_id", f"{_key(2)} AS source_id")
-    # Files are opened now, so a missing column is found before the query runs.
-    binding = "" if present else "WITH (DEFER_BINDING) "
-    select = f"SELECT {', '.join((*keys, *columns))} FROM {rows}"  # noqa: S608 - all of it quoted
+    return f"SELECT {', '.join((*_KEYS, *columns))} FROM {rows}"  # noqa: S608 - all of it quoted
+
+
+def _view_of(table: Table, select: str, *, is_bound: bool) -> str:
+    binding = "" if is_bound else "WITH (DEFER_BINDING) "
     return f"CREATE OR REPLACE VIEW {table.name} {binding}AS {select}"
 
 
 def _sql_of(column: Column, present: Collection[str]) -> str:
     is_present = column.name in present
     return f'"{column.name}"' if is_present else f"CAST(NULL AS {_SQL_TYPES[column.type]})"
-
-
-def _key(group: int) -> str:
-    """Return a part of the path of a row's file; DuckDB reads only files that match a filter on it.
-
-    DuckDB's Hive support would read `name=x` in the path of the store as a column.
-    """
-    return f"regexp_extract(filename, {quoted(FILE_PATTERN)}, {group})"
-
-
-def _read(files: Sequence[str], *, is_mixed: bool) -> str:
-    paths = ", ".join(quoted(escaped(file)) for file in files)
-    return (
-        f"read_parquet([{paths}], hive_partitioning = false, filename = true, "
-        f"union_by_name = {str(is_mixed).lower()})"
-    )
-
-
-def escaped(path: str) -> str:
-    """Return a pattern that matches only this path."""
-    return _GLOB.sub(r"[\1]", path)
-
-
-def quoted(text: str) -> str:
-    """Return `text` as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def stand_ins(queries: Sequence[Query]) -> Iterator[str]:

@@ -15,9 +15,10 @@ from tracekit.errors import StoreError
 from tracekit.intake.job import PartResult
 from tracekit.parser import Batch, Parser, PartedParser, Report, ThreadedParser
 from tracekit.registry import ParserError, blamed
-from tracekit.schema import TABLES
+from tracekit.schema import KERNEL_METRIC, TABLES
 from tracekit.source import Source
 from tracekit.store import TableWriter
+from tracekit.wide import WIDE_METRIC, cell_count
 
 if TYPE_CHECKING:
     from tracekit.attribution import Gathered
@@ -100,7 +101,9 @@ def rows_of(
     """What a parser gives, held to the schema."""
     with blamed(parser, source.path):
         for table, batch in parse():
-            if table not in TABLES or batch.schema != TABLES[table].schema:
+            if table != WIDE_METRIC and (
+                table not in TABLES or batch.schema != TABLES[table].schema
+            ):
                 raise ParserError(
                     f"{source.path}: the parser {parser.name!r} yields rows of {table!r} that do "
                     "not match tracekit.schema. This is a bug in the parser: please report it"
@@ -123,7 +126,8 @@ def write_rows(
     try:
         for table, batch in batches:
             writer.write(table, batch)
-            rows[table] = rows.get(table, 0) + batch.num_rows
+            name, count = _counted(table, batch)
+            rows[name] = rows.get(name, 0) + count
         writer.close()
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
@@ -134,3 +138,10 @@ def write_rows(
         if was_enabled:
             gc.enable()
     return PartResult(report, rows, gathered)
+
+
+def _counted(table: str, batch: pa.RecordBatch) -> tuple[str, int]:
+    """Which table the rows of a batch are seen in, and how many they are there."""
+    if table == WIDE_METRIC:
+        return KERNEL_METRIC.name, cell_count(batch)
+    return table, batch.num_rows

@@ -418,6 +418,21 @@ static void *failing(void *memory, size_t size) {{
 """
 
 
+_CELLS = """
+from tests.reading.text.test_quoted_rows import DAMAGE, line
+from tracekit.reading.text import quoted_rows as rows
+rows.library = lambda: library
+sound = 0
+for _ in range(3000):
+    text = b"\\n".join(line(rng, 3) for _ in range(5))
+    if rng.random() < 0.9:
+        place = rng.randrange(len(text))
+        text = text[:place] + rng.choice(DAMAGE) + text[place + rng.randrange(3) :]
+    sound += rows.quoted_rows(0, text.split(b"\\n"), 3, 1) is not None
+print(sound)
+"""
+
+
 def sanitized(script: str, folder: Path) -> int:
     """What `script` prints, with a library that stops at the first wrong access."""
     compiler = next(compiling.compilers())
@@ -460,3 +475,7 @@ def test_no_lack_of_memory_harms(tmp_path: Path, library: Any) -> None:
 
 def test_the_walk_to_contexts_touches_its_own_memory_only(tmp_path: Path, library: Any) -> None:
     assert sanitized(_WALK, tmp_path) >= 3, "the walker, and its table each time that it grows"
+
+
+def test_the_cells_of_a_table_touch_their_own_memory_only(tmp_path: Path, library: Any) -> None:
+    assert sanitized(_CELLS, tmp_path) > 200

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracekit.engine.written import written
-from tracekit.reading.text.plain_numbers import PlainNumbers
+from tracekit.reading.text.plain_numbers import PlainDigits, PlainNumbers
 
 OTHERS = [
     *(
@@ -60,7 +60,7 @@ def shown(numbers: PlainNumbers) -> list[str]:
 @given(st.lists(st.tuples(texts(), st.integers(-13, 13)), min_size=1, max_size=50))
 def test_value_and_text(cells: list[tuple[str, int]]) -> None:
     raw, powers = [text for text, _ in cells], np.array([power for _, power in cells])
-    numbers = PlainNumbers.of(pa.array(raw), powers)
+    numbers = PlainNumbers.of(PlainDigits.of(pa.array(raw)), powers)
     for text, power, value, is_plain in zip(
         raw, powers, numbers.value, numbers.is_plain, strict=True
     ):
@@ -74,17 +74,22 @@ def test_value_and_text(cells: list[tuple[str, int]]) -> None:
 @pytest.mark.parametrize("text", OTHERS)
 def test_other_texts_are_not_plain(text: str) -> None:
     cells = pa.array(["1,234", text, "5.25"]).slice(0, 3)
-    numbers = PlainNumbers.of(cells, np.zeros(3, np.int64))
+    numbers = PlainNumbers.of(PlainDigits.of(cells), np.zeros(3, np.int64))
     assert numbers.is_plain.tolist() == [True, False, True]
     assert numbers.value[[0, 2]].tolist() == [1234, 5.25]
 
 
 @pytest.mark.parametrize("power", [14, -14, 100, -1000])
 def test_powers_that_are_not_exact(power: int) -> None:
-    assert not PlainNumbers.of(pa.array(["12"]), np.array([power])).is_plain.any()
+    assert not PlainNumbers.of(PlainDigits.of(pa.array(["12"])), np.array([power])).is_plain.any()
 
 
 def test_none() -> None:
-    assert PlainNumbers.of(pa.array([], pa.string()), np.zeros(0, np.int64)).is_plain.tolist() == []
-    empty = PlainNumbers.of(pa.array(["", ""]), np.zeros(2, np.int64))
+    assert (
+        PlainNumbers.of(
+            PlainDigits.of(pa.array([], pa.string())), np.zeros(0, np.int64)
+        ).is_plain.tolist()
+        == []
+    )
+    empty = PlainNumbers.of(PlainDigits.of(pa.array(["", ""])), np.zeros(2, np.int64))
     assert empty.is_plain.tolist() == [False, False]

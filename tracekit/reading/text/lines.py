@@ -77,10 +77,11 @@ def as_utf8(head: bytes) -> bytes:
 
 
 def blocks(
-    source: Source, report: Report, start: int = 0, end: int | None = None
+    source: Source, report: Report, start: int = 0, end: int | None = None, *, growth: int = 1
 ) -> Iterator[TextBlock]:
     """The lines that begin in ``[start, end)``; `start` must be the start of a line.
 
+    Blocks after the first one are `growth` times as large.
     Bytes read are counted in `report`. A damaged stream ends where its damage begins, and a line
     too long for memory is omitted; both are issues.
     """
@@ -92,7 +93,7 @@ def blocks(
         encoding = "utf-8" if start else encoding_of(head)
         mark = 0 if start else mark_bytes(head)
         cutter = _Cutter(report, start + (mark if encoding == "utf-8" else 0))
-        for piece in _pieces(stream, report, head[mark:], encoding):
+        for piece in _pieces(stream, report, head[mark:], encoding, growth):
             block = cutter.take(piece)
             if block and end is not None and cutter.place > end:
                 if block.offset_bytes < end:
@@ -234,17 +235,20 @@ def _before(block: TextBlock, end: int) -> TextBlock:
     return TextBlock(block.offset_bytes, b"\n".join(block.lines[:count]))
 
 
-def _pieces(stream: ContentStream, report: Report, head: bytes, encoding: str) -> Iterator[bytes]:
+def _pieces(
+    stream: ContentStream, report: Report, head: bytes, encoding: str, growth: int
+) -> Iterator[bytes]:
     """The content that begins with `head`, as UTF-8."""
+    size = BLOCK_BYTES * growth
     if encoding == "utf-8":
         yield head
-        while piece := stream.read(BLOCK_BYTES):
+        while piece := stream.read(size):
             report.read(len(piece))
             yield piece
         return
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     yield decoder.decode(head).encode()
-    while piece := stream.read(BLOCK_BYTES):
+    while piece := stream.read(size):
         report.read(len(piece))
         yield decoder.decode(piece).encode()
     yield decoder.decode(b"", final=True).encode()

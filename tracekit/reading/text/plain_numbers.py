@@ -20,10 +20,35 @@ Flags = npt.NDArray[np.bool_]
 
 _MOST_DIGITS = 15  # float64 and back gives the same ones
 _MOST_DECIMALS = 9
-_MOST_POWER = 13  # with decimals, 10**22: the largest that is exact
-_POWERS = np.array([float(f"1e{power}") for power in range(_MOST_POWER + _MOST_DECIMALS + 1)])
+#: Of ten, of a unit; with decimals, 10**22: the largest that is exact.
+MOST_POWER = 13
+_POWERS = np.array([float(f"1e{power}") for power in range(MOST_POWER + _MOST_DECIMALS + 1)])
 _ZERO, _POINT, _COMMA = b"0.,"
 _GROUP = 4  # characters, with the separator
+#: Bits of the shape of a cell that tracekit.c tells, above its decimals.
+GROUPED, PLAIN = 16, 32
+
+
+@dataclass(frozen=True, slots=True)
+class PlainDigits:
+    """Cells as whole numbers, without the point; those of a cell that is not plain mean nothing."""
+
+    is_plain: Flags
+    digits: Ints
+    decimals: npt.NDArray[np.uint8]
+    is_grouped: Flags  # whether thousands are separated
+
+    @classmethod
+    def of(cls, cells: pa.StringArray) -> PlainDigits:
+        """Read cells, none of which is NULL."""
+        shape = _Shape.of(cells)
+        decimals = np.where(shape.is_plain, shape.decimals, 0).astype(np.uint8)
+        return cls(shape.is_plain, shape.digits(), decimals, shape.is_grouped)
+
+    def at(self, places: Ints) -> PlainDigits:
+        """Return some of the cells."""
+        of = self.is_plain[places], self.digits[places]
+        return PlainDigits(*of, self.decimals[places], self.is_grouped[places])
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +57,38 @@ class PlainNumbers:
 
     is_plain: Flags
     value: npt.NDArray[np.float64]  # times the power of ten of its unit
-    format: Ints  # the power, the decimals, and whether thousands are separated
+    powers: Ints
+    read: PlainDigits
 
     @classmethod
-    def of(cls, cells: pa.StringArray, powers: Ints) -> PlainNumbers:
-        """Read cells, none of which is NULL."""
-        shape = _Shape.of(cells)
-        shift = shape.decimals - powers
-        is_plain = shape.is_plain & (np.abs(powers) <= _MOST_POWER)
+    def of(cls, read: PlainDigits, powers: Ints) -> PlainNumbers:
+        """Scale numbers by the powers of ten of their units."""
+        shift = read.decimals - powers
+        is_plain = read.is_plain & (np.abs(powers) <= MOST_POWER)
         is_plain &= np.abs(shift) < len(_POWERS)
-        digits = shape.digits(is_plain)
         scale = _POWERS[np.where(is_plain, np.abs(shift), 0)]
-        value = np.where(shift >= 0, digits / scale, digits * scale)
-        kind = ((powers + RAW_POWER_BIAS) * 10 + shape.decimals) * 2 + shape.is_grouped
-        return cls(is_plain, value, kind)
+        value = np.where(shift >= 0, read.digits / scale, read.digits * scale)
+        return cls(is_plain, value, powers, read)
+
+    @property
+    def format(self) -> Ints:
+        """The power, the decimals, and whether thousands are separated."""
+        kind = (self.powers + RAW_POWER_BIAS) * 10 + self.read.decimals
+        return kind * 2 + self.read.is_grouped
+
+    def at(self, places: Ints) -> PlainNumbers:
+        """Return some of the cells."""
+        read = self.read.at(places)
+        return PlainNumbers(self.is_plain[places], self.value[places], self.powers[places], read)
+
+    def text(self, place: int) -> str:
+        """Return a number as written, without separators."""
+        whole, rest = divmod(int(self.read.digits[place]), 10 ** int(self.read.decimals[place]))
+        return (
+            f"{whole}.{rest:0{self.read.decimals[place]}d}"
+            if self.read.decimals[place]
+            else str(whole)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +137,10 @@ class _Shape:
         is_plain &= (lengths - other_count <= _MOST_DIGITS) & (decimals <= _MOST_DECIMALS)
         return cls(content, starts, is_digit, other_count, is_plain, decimals, comma_count > 0)
 
-    def digits(self, is_wanted: Flags) -> npt.NDArray[np.float64]:
-        """Return the digits of cells as one number, which is exact; 0 for the others."""
+    def digits(self) -> Ints:
+        """Return the digits of each plain cell as one number; 0 for the others."""
         offsets = self.starts - np.concatenate(([0], np.cumsum(self.other_count)))
-        validity = np.packbits(is_wanted, bitorder="little")
+        validity = np.packbits(self.is_plain, bitorder="little")
         buffers = offsets.astype(np.int32), self.content[self.is_digit], validity
-        texts = pa.StringArray.from_buffers(len(is_wanted), *map(pa.py_buffer, buffers))
-        return np.asarray(pc.cast(texts, pa.int64()).fill_null(0), np.float64)
+        texts = pa.StringArray.from_buffers(len(self.is_plain), *map(pa.py_buffer, buffers))
+        return np.asarray(pc.cast(texts, pa.int64()).fill_null(0), np.int64)

@@ -1,0 +1,133 @@
+"""Rows of quoted cells as columns: many lines at once, if all of them are regular.
+
+A row is regular if it has a quoted cell for each column, without a quote or a line end within.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tracekit.compiled import library
+from tracekit.reading.text.plain_numbers import GROUPED, PLAIN, PlainDigits
+from tracekit.schema import TEXT
+
+Ints = npt.NDArray[np.int64]
+_QUOTE, _COMMA, _LINE_FEED = b'",\n'
+_MOST_BYTES = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedRows:
+    """Rows of `width` cells; `digits` are those of the columns from `first`, one after the other.
+
+    The texts are the cells, and what is between two of them.
+    """
+
+    starts: Ints  # where each row begins
+    width: int
+    first: int
+    digits: PlainDigits
+    _texts: pa.StringArray
+
+    def column(self, place: int) -> pa.StringArray:
+        """Return the cells of a column; of no column, empty ones."""
+        if place >= self.width:
+            return pa.repeat(pa.scalar("", TEXT), len(self.starts))
+        return _columns(self._texts, self.width, place, place + 1)
+
+    def texts(self, places: Ints) -> pa.StringArray:
+        """Return the cells of the columns from `first` at some places in `digits`."""
+        column, row = np.divmod(places, len(self.starts))
+        return self._texts.take(pa.array((row * self.width + column + self.first) * 2))
+
+
+def quoted_rows(place: int, lines: Sequence[bytes], width: int, first: int) -> QuotedRows | None:
+    """Return the rows in `lines`, the first of which begins at `place`; None if one is irregular.
+
+    Numbers are read in the columns from `first`.
+    """
+    text = b"\n".join([*lines, b""])
+    if len(text) >= _MOST_BYTES or not _is_utf_8(text):
+        return None
+    read = _read if library() is None else _read_in_c
+    if (found := read(text, len(lines), width, first)) is None:
+        return None
+    texts, digits = found
+    lengths = np.fromiter(map(len, lines), np.int64, len(lines)) + 1
+    return QuotedRows(place + np.cumsum(lengths) - lengths, width, first, digits, texts)
+
+
+def _is_utf_8(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _texts_of(text: bytes, offsets: npt.NDArray[np.int32]) -> pa.StringArray:
+    buffers = pa.py_buffer(offsets), pa.py_buffer(text)
+    return pa.StringArray.from_buffers(len(offsets) - 1, *buffers)
+
+
+def _columns(texts: pa.StringArray, width: int, first: int, end: int) -> pa.StringArray:
+    """Return the cells of some columns, one column after the other."""
+    rows = np.arange((len(texts) + 1) // (2 * width), dtype=np.int64) * width
+    places = np.arange(first, end, dtype=np.int64)[:, np.newaxis] + rows
+    return texts.take(pa.array(places.ravel() * 2))
+
+
+def _read_in_c(
+    text: bytes, rows: int, width: int, first: int
+) -> tuple[pa.StringArray, PlainDigits] | None:
+    """Return what `_read` does, by the compiled library."""
+    compiled = library()
+    assert compiled is not None
+    count = rows * (width - first)
+    offsets, digits = np.empty(2 * rows * width, np.int32), np.empty(count, np.int64)
+    shapes = np.empty(count, np.uint8)
+    found = (array.ctypes.data for array in (offsets, digits, shapes))
+    if not compiled.tracekit_cells(text, len(text), rows, width, first, *found):
+        return None
+    decimals = shapes & np.uint8(GROUPED - 1)
+    is_plain, is_grouped = ((shapes & np.uint8(bit)) != 0 for bit in (PLAIN, GROUPED))
+    return _texts_of(text, offsets), PlainDigits(is_plain, digits, decimals, is_grouped)
+
+
+def _read(
+    text: bytes, rows: int, width: int, first: int
+) -> tuple[pa.StringArray, PlainDigits] | None:
+    """Return the cells as `QuotedRows` has them, and the digits; None if a row is irregular."""
+    text = text.replace(b"\r\n", b"\n")
+    if b"\0" in text or b"\r" in text:
+        return None
+    content = np.frombuffer(text, np.uint8)
+    quotes = np.flatnonzero(content == _QUOTE)
+    if len(quotes) != 2 * width * rows or not _is_regular(content, quotes, width):
+        return None
+    offsets = quotes.astype(np.int32)
+    offsets[0::2] += 1
+    texts = _texts_of(text, offsets)
+    return texts, PlainDigits.of(_columns(texts, width, first, width))
+
+
+def _is_regular(content: npt.NDArray[np.uint8], quotes: Ints, width: int) -> bool:
+    """Return whether the text is rows of `width` quoted cells, and nothing is between them."""
+    cells = quotes.reshape(-1, 2)
+    after = cells[:, 1] + 1
+    ends = content[after].reshape(-1, width)
+    return bool(
+        quotes[0] == 0
+        and after[-1] + 1 == len(content)
+        and (cells[1:, 0] == after[:-1] + 1).all()
+        and (ends[:, :-1] == _COMMA).all()
+        and (ends[:, -1] == _LINE_FEED).all()
+        and np.count_nonzero(content == _LINE_FEED) == len(ends)
+    )
