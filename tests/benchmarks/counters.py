@@ -92,6 +92,7 @@ import sys, time, tracekit
 database = tracekit.open(sys.argv[1])
 run = {"run_id": database.run_id(None)}
 database.query("low_utilization_kernels", run)
+database = tracekit.open(sys.argv[1])  # the other one keeps its answer
 start = time.perf_counter()
 rows = database.query("low_utilization_kernels", run).rows()
 print(time.perf_counter() - start)
