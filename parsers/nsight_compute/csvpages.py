@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import pyarrow.compute as pc
+
 from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Assembler, Rule, Sink, Spread
 from tracekit.parsers.nsight_compute.launches import (
@@ -20,7 +22,7 @@ from tracekit.parsers.nsight_compute.metrics import section_name
 from tracekit.parsers.nsight_compute.regular import launches_of
 from tracekit.parsers.nsight_compute.sniffing import HEADER, SUMMARY
 from tracekit.reading.issues import skip_damaged_row
-from tracekit.reading.text.quoted_rows import quoted_rows
+from tracekit.reading.text.quoted_rows import QuotedRows, quoted_rows
 
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
 #: Without the label if only section headers were exported.
@@ -44,6 +46,7 @@ _LAUNCH_COLUMNS = (*_LAUNCH_CELLS, *OTHER_ARGS)
 
 _CELLS_BEFORE = re.compile(rb' *(?:(?:"[^"]*")?[,;\t])+')
 _ROW = re.compile(rb'"\d{1,12}","\d{1,12}",')
+_NUMBER = r"^[0-9]{1,12}$"  # as in _ROW
 _SUMMARY_ROW = re.compile(rb'(?<![,"])"\d{1,12}","')
 #: A table of the devices of the machine, among the rows of ``--print-details all``.
 _GPUS = re.compile(rb'"GPU ID","GPU Name",')
@@ -156,10 +159,13 @@ class CsvPage:
         if header is None or not isinstance(sink, Assembler):
             return False
         rows = quoted_rows(place, lines, header.width, self._first_metric)
-        launches = rows and launches_of(rows, header.launch_places, header.arg_names)
-        if not (rows and launches):
+        if rows is None or (rows.has_quotes and not _begin_as_rows(rows, lines)):
             return False
-        return sink.add_rows(launches, self._row_keys, rows)
+        launches = launches_of(rows, header.launch_places, header.arg_names)
+        if launches is None or not sink.add_rows(launches, self._row_keys, rows):
+            return False
+        self._has_gpus &= not rows.has_quotes  # as after `feed`, which reads these one by one
+        return True
 
     def feed_fast(self, place: int, line: bytes) -> bool:
         """Take a row that looks like those before it; False if it does not."""
@@ -509,6 +515,14 @@ class CsvPage:
     def _skip_damaged(self, place: int, length: int, what: str) -> None:
         advice = "it was skipped; export the report again"
         skip_damaged_row(self.report, f"a row of the table {what}", advice, place, length)
+
+
+def _begin_as_rows(rows: QuotedRows, lines: Sequence[bytes]) -> bool:
+    """Return whether `CsvPage.feed` sees no more than a row in each line."""
+    if any(b"Process ID" in line for line in lines):
+        return False
+    numbers = (pc.match_substring_regex(rows.column(place), _NUMBER) for place in (0, 1))
+    return all(pc.all(are_numbers).as_py() for are_numbers in numbers)
 
 
 def _split(text: bytes, delimiter: str) -> list[str]:

@@ -34,6 +34,8 @@ TEXTS = [
     *("9,007,199,254,740,993", "9,223,372,036,854,775,807", "1" * 25, "1,23", "1.", ".5", "1.234"),
     *("n/a", "(!) n/a", "nan", "-nan", "inf", "", " ", "CachePreferNone", "12 (1; 2; 9)", "µ"),
 ]
+#: As in columns of NVTX ranges.
+WITH_QUOTES = ['4404  "<default domain>:step" ', '"', '""', '12"', '"12', '12","34', '7 ("a"; "b")']
 NAMES = [
     *(("dram__bytes.sum", unit) for unit in ("byte", "Kbyte")),
     ("gpu__time_duration.sum", "us"),
@@ -44,6 +46,11 @@ NAMES = [
     ("device__attribute_multiprocessor_count", ""),
 ]
 DAMAGE = [b'"', b",", b"\n", b"\r", b"\0", b"\xff", b"", b'""', b"==PROF== x\n", b'"\n"', b'","']
+#: Damage of quotes, and what `CsvPage.feed` takes for something other than the rest of a row.
+AMONG_QUOTES = [
+    *(b"", b'"', b'""', b'"""', b'","', b'"",""', b'"7","8",', b'"7""8","9","10",'),
+    *(b"ID,Process ID,Process Name,", b'","Process ID","'),
+]
 
 
 def pages() -> Iterator[Any]:
@@ -55,19 +62,22 @@ def pages() -> Iterator[Any]:
             yield pytest.param(content, id=file.name)
 
 
-def made(seed: int, *, is_mixed: bool = False) -> bytes:
+def made(seed: int, *, is_mixed: bool = False, has_quotes: bool = False) -> bytes:
     """A page of launches with every kind of cell."""
     rng = random.Random(seed)
+    texts = [*TEXTS, *WITH_QUOTES] if has_quotes else TEXTS
     metrics = rng.sample(NAMES, 5)
     launches = [
         Launch(
             number,
-            name=rng.choice(["k(int)", "void µ<2, 3>(float*)", ""]),
+            name=rng.choice(
+                ["k(int)", "void µ<2, 3>(float*)", *(WITH_QUOTES if has_quotes else [""])]
+            ),
             grid=rng.choice(["(16, 2, 1)", "(0, 0, 0)", "n/a"]),
             device=rng.choice(["0", "1"]),
             cc=rng.choice(["8.0", "9.0"]) if is_mixed else "8,0",
             metrics=[
-                Metric(name, unit, rng.choice(TEXTS if rng.random() < 0.3 else TEXTS[:8]))
+                Metric(name, unit, rng.choice(texts if rng.random() < 0.3 else TEXTS[:8]))
                 for name, unit in metrics
             ],
         )
@@ -76,11 +86,11 @@ def made(seed: int, *, is_mixed: bool = False) -> bytes:
     return raw(launches).encode()
 
 
-def damaged(content: bytes, rng: random.Random) -> bytes:
+def damaged(content: bytes, rng: random.Random, by: list[bytes] = DAMAGE) -> bytes:
     """The same with a few bytes replaced, or its end cut off."""
     for _ in range(rng.randrange(1, 4)):
         place = rng.randrange(len(content))
-        content = content[:place] + rng.choice(DAMAGE) + content[place + rng.randrange(3) :]
+        content = content[:place] + rng.choice(by) + content[place + rng.randrange(3) :]
     return content[: rng.randrange(len(content))] if rng.random() < 0.2 else content
 
 
@@ -122,7 +132,8 @@ def read_both(
 @pytest.mark.parametrize("content", list(pages()))
 def test_real_pages(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     for block_bytes in (BLOCK_BYTES, 1 << 16):
-        read_both(tmp_path, content, monkeypatch, block_bytes)
+        taken = read_both(tmp_path, content, monkeypatch, block_bytes)
+        assert all(taken[4:])  # after the units and the first row, also once for the notation
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -132,11 +143,13 @@ def test_every_kind_of_cell(tmp_path: Path, seed: int, monkeypatch: pytest.Monke
     assert sum(taken) >= len(taken) // 2 > 0
     assert any(read_both(tmp_path, content.replace(b"\n", b"\r\n"), monkeypatch))
     read_both(tmp_path, made(seed, is_mixed=True), monkeypatch)
+    taken = read_both(tmp_path, made(seed, has_quotes=True), monkeypatch)
+    assert sum(taken) >= len(taken) // 2 > 0
 
 
 def test_sql_sees_each_cell_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK_BYTES)
-    content, file = made(1), tmp_path / "raw.csv"
+    content, file = made(1, has_quotes=True), tmp_path / "raw.csv"
     file.write_bytes(content)
     ingest(file, tmp_path / "S", Options(run_name="r"))
     rows = Database(open_store(tmp_path / "S")).sql("FROM kernel_metric").rows()
@@ -166,16 +179,61 @@ def test_beside_files_that_keep_every_text(tmp_path: Path, monkeypatch: pytest.M
     ]
 
 
+@pytest.mark.parametrize("has_quotes", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_damage(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage(
+    tmp_path: Path, seed: int, has_quotes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = random.Random(seed)
+    page, by = made(seed, has_quotes=has_quotes), AMONG_QUOTES if has_quotes else DAMAGE
     taken = [
-        flag
-        for _ in range(12)
-        for flag in read_both(tmp_path, damaged(made(seed), rng), monkeypatch)
+        flag for _ in range(12) for flag in read_both(tmp_path, damaged(page, rng, by), monkeypatch)
     ]
     assert True in taken
     assert False in taken
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"4242"', b'"42""42"'),  # then the row is taken to begin further on, or not at all
+        (b'"4242"', b'""'),
+        (b'"58"', b'"1234567890123"'),
+        (b'"58"', b'"30'),
+        (b'"a ""b"""', b'"a ""b""'),
+        (b'"a ""b"""', b'"a "b"""'),
+        (b'"app","127.0.0.1","a ""b"""', b'"ID,Process ID,Process Name,""","","Kernel Name"'),
+    ],
+)
+def test_row_that_is_not_taken_as_it_is(
+    tmp_path: Path, old: bytes, new: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = with_quotes(60)
+    assert read_both(tmp_path, b"\n".join(lines), monkeypatch)[-1]
+    lines[60] = lines[60].replace(old, new)
+    assert not read_both(tmp_path, b"\n".join(lines), monkeypatch)[-1]
+
+
+def test_devices_among_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row of a device is one only in their table, which a row with a quote ends."""
+    for place in range(18, 30):
+        lines = [
+            *with_quotes(60)[: place + 8],
+            *raw(launches(60)).encode().split(b"\n")[place + 8 :],
+        ]
+        page = [*lines[:place], b'"GPU ID","GPU Name",', *lines[place : place + 27]]
+        page += [b'"0","NVIDIA T4",', *lines[place + 27 :]]
+        read_both(tmp_path, b"\n".join(page), monkeypatch)
+
+
+def launches(count: int, name: str = "k(int)") -> list[Launch]:
+    metric = Metric("gpu__time_duration.sum", "us", "1,234.50")
+    return [Launch(number, name=name, metrics=[metric]) for number in range(count)]
+
+
+def with_quotes(count: int) -> list[bytes]:
+    """The lines of a page; that of a launch is two after its ID."""
+    return raw(launches(count, name='a "b"')).encode().split(b"\n")
 
 
 # -- wide rows ------------------------------------------------------------------------------------
@@ -204,7 +262,7 @@ def metric_rows(database: Database, where: str = "true") -> Counter[str]:
 def test_wide_rows_are_seen_as_rows(
     tmp_path: Path, seed: int, has_library: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content, file = made(seed), tmp_path / "raw.csv"
+    content, file = made(seed, has_quotes=seed % 2 == 1), tmp_path / "raw.csv"
     if seed > 3:
         content = damaged(content, random.Random(seed))
     file.write_bytes(content)

@@ -1829,13 +1829,21 @@ static int read_plain(const uint8_t *at, const uint8_t *end, int64_t *digits) {
     return PLAIN | (groups ? GROUPED : 0) | decimals;
 }
 
-/* Where a quoted cell ends: at its quote; NULL if a character comes that needs care. */
-static const uint8_t *cell_end(const uint8_t *at, const uint8_t *end) {
-    while (at < end && *at != '"') {
-        if (*at == '\n' || *at == '\r' || !*at) return NULL;
-        at++;
+enum { CELLS_OTHER, CELLS_READ, CELLS_WITH_QUOTES };
+
+/* Where a quoted cell ends: at the first quote that is not doubled, which `*found` tells of; NULL
+ * if a character comes that needs care. */
+static const uint8_t *cell_end(const uint8_t *at, const uint8_t *end, int *found) {
+    for (; at < end; at++) {
+        if (*at == '"') {
+            if (end - at < 2 || at[1] != '"') return at;
+            *found = CELLS_WITH_QUOTES;
+            at++;
+        } else if (*at == '\n' || *at == '\r' || !*at) {
+            return NULL;
+        }
     }
-    return at < end ? at : NULL;
+    return NULL;
 }
 
 /* What follows a byte that must come next; NULL if another one does. */
@@ -1845,15 +1853,17 @@ static const uint8_t *skip_byte(const uint8_t *at, const uint8_t *end, uint8_t b
 
 /* Read `rows` lines of `width` quoted cells each. `places` gets where each cell begins and ends;
  * from the column `first` on, `digits` and `shapes` get what `read_plain` says, one column after
- * the other. 0 if the text is anything else: then what was written has no meaning. */
+ * the other. CELLS_WITH_QUOTES if a quote in a cell is doubled, as it must be; CELLS_OTHER if the
+ * text is anything else: then what was written has no meaning. */
 EXPORT int tracekit_cells(const uint8_t *text, int64_t size, int64_t rows, int32_t width,
                           int32_t first, int32_t *places, int64_t *digits, uint8_t *shapes) {
     const uint8_t *at = text, *end = text + size;
+    int found = CELLS_READ;
     for (int64_t row = 0; row < rows; row++) {
         for (int32_t column = 0; column < width; column++) {
             at = skip_byte(at, end, '"');
-            const uint8_t *closing = at ? cell_end(at, end) : NULL;
-            if (!closing) return 0;
+            const uint8_t *closing = at ? cell_end(at, end, &found) : NULL;
+            if (!closing) return CELLS_OTHER;
             *places++ = (int32_t)(at - text);
             *places++ = (int32_t)(closing - text);
             if (column >= first) {
@@ -1866,7 +1876,7 @@ EXPORT int tracekit_cells(const uint8_t *text, int64_t size, int64_t rows, int32
         }
         if (at < end && *at == '\r') at++;
         at = skip_byte(at, end, '\n');
-        if (!at) return 0;
+        if (!at) return CELLS_OTHER;
     }
-    return at == end;
+    return at == end ? found : CELLS_OTHER;
 }

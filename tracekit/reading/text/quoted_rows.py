@@ -1,6 +1,7 @@
 """Rows of quoted cells as columns: many lines at once, if all of them are regular.
 
-A row is regular if it has a quoted cell for each column, without a quote or a line end within.
+A row is regular if it has a quoted cell for each column, without a line end within, and each quote
+in a cell is doubled.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracekit.compiled import library
 from tracekit.reading.text.plain_numbers import GROUPED, PLAIN, PlainDigits
@@ -19,31 +21,47 @@ from tracekit.schema import TEXT
 Ints = npt.NDArray[np.int64]
 _QUOTE, _COMMA, _LINE_FEED = b'",\n'
 _MOST_BYTES = 1 << 31
+_WITH_QUOTES = 2  # CELLS_WITH_QUOTES of tracekit.c
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedRows:
     """Rows of `width` cells; `digits` are those of the columns from `first`, one after the other.
 
-    The texts are the cells, and what is between two of them.
+    The texts are the cells as in the file, and what is between two of them.
     """
 
     starts: Ints  # where each row begins
     width: int
     first: int
     digits: PlainDigits
+    has_quotes: bool  # in cells
     _texts: pa.StringArray
 
     def column(self, place: int) -> pa.StringArray:
         """Return the cells of a column; of no column, empty ones."""
         if place >= self.width:
             return pa.repeat(pa.scalar("", TEXT), len(self.starts))
-        return _columns(self._texts, self.width, place, place + 1)
+        return self._undoubled(_columns(self._texts, self.width, place, place + 1))
 
     def texts(self, places: Ints) -> pa.StringArray:
         """Return the cells of the columns from `first` at some places in `digits`."""
         column, row = np.divmod(places, len(self.starts))
-        return self._texts.take(pa.array((row * self.width + column + self.first) * 2))
+        return self._undoubled(
+            self._texts.take(pa.array((row * self.width + column + self.first) * 2))
+        )
+
+    def _undoubled(self, cells: pa.StringArray) -> pa.StringArray:
+        return pc.replace_substring(cells, '""', '"') if self.has_quotes else cells
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The texts and digits of `QuotedRows`."""
+
+    texts: pa.StringArray
+    digits: PlainDigits
+    has_quotes: bool
 
 
 def quoted_rows(place: int, lines: Sequence[bytes], width: int, first: int) -> QuotedRows | None:
@@ -57,9 +75,9 @@ def quoted_rows(place: int, lines: Sequence[bytes], width: int, first: int) -> Q
     read = _read if library() is None else _read_in_c
     if (found := read(text, len(lines), width, first)) is None:
         return None
-    texts, digits = found
     lengths = np.fromiter(map(len, lines), np.int64, len(lines)) + 1
-    return QuotedRows(place + np.cumsum(lengths) - lengths, width, first, digits, texts)
+    starts = place + np.cumsum(lengths) - lengths
+    return QuotedRows(starts, width, first, found.digits, found.has_quotes, found.texts)
 
 
 def _is_utf_8(text: bytes) -> bool:
@@ -84,38 +102,48 @@ def _columns(texts: pa.StringArray, width: int, first: int, end: int) -> pa.Stri
     return texts.take(pa.array(places.ravel() * 2))
 
 
-def _read_in_c(
-    text: bytes, rows: int, width: int, first: int
-) -> tuple[pa.StringArray, PlainDigits] | None:
+def _read_in_c(text: bytes, rows: int, width: int, first: int) -> _Cells | None:
     """Return what `_read` does, by the compiled library."""
     compiled = library()
     assert compiled is not None
     count = rows * (width - first)
     offsets, digits = np.empty(2 * rows * width, np.int32), np.empty(count, np.int64)
     shapes = np.empty(count, np.uint8)
-    found = (array.ctypes.data for array in (offsets, digits, shapes))
-    if not compiled.tracekit_cells(text, len(text), rows, width, first, *found):
+    to = (array.ctypes.data for array in (offsets, digits, shapes))
+    found = compiled.tracekit_cells(text, len(text), rows, width, first, *to)
+    if not found:
         return None
     decimals = shapes & np.uint8(GROUPED - 1)
     is_plain, is_grouped = ((shapes & np.uint8(bit)) != 0 for bit in (PLAIN, GROUPED))
-    return _texts_of(text, offsets), PlainDigits(is_plain, digits, decimals, is_grouped)
+    read = PlainDigits(is_plain, digits, decimals, is_grouped)
+    return _Cells(_texts_of(text, offsets), read, found == _WITH_QUOTES)
 
 
-def _read(
-    text: bytes, rows: int, width: int, first: int
-) -> tuple[pa.StringArray, PlainDigits] | None:
-    """Return the cells as `QuotedRows` has them, and the digits; None if a row is irregular."""
+def _read(text: bytes, rows: int, width: int, first: int) -> _Cells | None:
+    """Return the cells of regular rows; None if a row is irregular."""
     text = text.replace(b"\r\n", b"\n")
     if b"\0" in text or b"\r" in text:
         return None
     content = np.frombuffer(text, np.uint8)
-    quotes = np.flatnonzero(content == _QUOTE)
+    every = np.flatnonzero(content == _QUOTE)
+    quotes = _around_cells(every)
     if len(quotes) != 2 * width * rows or not _is_regular(content, quotes, width):
         return None
     offsets = quotes.astype(np.int32)
     offsets[0::2] += 1
     texts = _texts_of(text, offsets)
-    return texts, PlainDigits.of(_columns(texts, width, first, width))
+    digits = PlainDigits.of(_columns(texts, width, first, width))
+    return _Cells(texts, digits, len(quotes) < len(every))
+
+
+def _around_cells(quotes: Ints) -> Ints:
+    """Return the quotes that begin and end cells.
+
+    Of quotes counted from 0, each even one begins a cell or doubles the one before it.
+    """
+    is_double = np.zeros(len(quotes), np.bool_)
+    is_double[1:-1:2] = is_double[2::2] = np.diff(quotes)[1::2] == 1
+    return quotes[~is_double]
 
 
 def _is_regular(content: npt.NDArray[np.uint8], quotes: Ints, width: int) -> bool:
