@@ -490,7 +490,7 @@ class Assembler:
             self._tell_column(column)
             self._count(column, table, cells.failed)
         if reasons:
-            texts = {at: json.dumps(why, sort_keys=True) for at, why in reasons.items()}
+            texts = {at: _reasons_json(tuple(why.items())) for at, why in reasons.items()}
             found = pa.array(map(texts.get, range(len(launches))), TEXT)
             columns["kernel_counter"]["status_json"] = found
         return columns
@@ -664,6 +664,12 @@ def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None
     if number is not None and np.isfinite(number):
         return "ok", float(number)
     return ("unreadable" if _LIKE_A_NUMBER.fullmatch(plain) else "text"), None
+
+
+@lru_cache(maxsize=4096)
+def _reasons_json(reasons: tuple[tuple[str, str], ...]) -> str:
+    """Return columns and why they have no value; many launches have the same ones."""
+    return json.dumps(dict(reasons), sort_keys=True)
 
 
 def _as_written(cells: PageCells) -> dict[str, pa.Array]:
