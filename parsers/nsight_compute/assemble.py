@@ -46,7 +46,7 @@ from tracekit.schema import (
     batch,
     batch_of_rows,
 )
-from tracekit.wide import WIDE_METRIC
+from tracekit.wide import KERNEL_WIDE
 
 _MOST_CELLS = 1 << 17
 _MOST_LAUNCHES = 1 << 14
@@ -284,12 +284,13 @@ class Assembler:
         """Yield the rows that are held, and forget them."""
         for held in self._held:
             cells = self._cells_by_metric(held.launches, held.keys, held.rows)
-            yield from self._launch_rows(held.launches, cells)
+            rows = dict(self._launch_rows(held.launches, cells))
             if self._is_wide and len(held.keys) <= _MOST_WIDE_METRICS:
-                split = self._wide.split
-                wide, others = split(held.launches.event_ids, held.keys, self._metrics, cells)
-                yield WIDE_METRIC, wide
+                wide, others = self._wide.split(held.keys, self._metrics, cells, rows)
+                yield KERNEL_WIDE.name, wide
                 cells = cells.at(others)
+            else:
+                yield from rows.items()
             yield from self._metric_rows(held.launches, cells)
         self._held.clear()
 
