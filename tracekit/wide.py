@@ -35,6 +35,8 @@ LAYOUT_KEY = "tracekit.layout"
 #: The column that all tables of a row have.
 EVENT_ID = "event_id"
 
+_MOST_DIGITS = 10**15  # float64 has all numbers below
+
 _Decimals = Annotated[int, msgspec.Meta(ge=0, le=9)]
 _Power = Annotated[int, msgspec.Meta(ge=-13, le=13)]
 _MetricColumn = Annotated[str, msgspec.Meta(pattern=r"^m[0-9]{1,9}\Z")]
@@ -207,9 +209,12 @@ def _real(metric: WideMetric, cells: pa.Array, factor: float) -> pa.Array:
 def as_tables(form: WideForm, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Yield the rows of each table that wide rows are; slow, for checks.
 
-    Raises ValueError if the layout is odd, or a number is too large for its column.
+    Raises ValueError if the layout is odd, or a number cannot be one of its column.
     """
     layout = layout_in(form, rows)
+    for metric in layout.metrics:
+        if not metric.is_text and not _are_digits(rows.column(metric.column)):
+            raise ValueError(f"{metric.column} has a number that is negative or has 16 digits")
     columns = {name: rows.column(name) for name in (EVENT_ID, *layout.stored)}
     for rule in layout.sums:
         column = sum_of(form, rule, layout, rows)
@@ -222,6 +227,11 @@ def as_tables(form: WideForm, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Re
     cells = [row for metric in layout.metrics for row in _cell_rows(metric, rows)]
     if cells:
         yield form.cells.name, batch_of_rows(form.cells, cells)
+
+
+def _are_digits(cells: pa.Array) -> bool:
+    least, most = pc.min_max(cells).as_py().values()
+    return least is None or (least >= 0 and most < _MOST_DIGITS)
 
 
 def _cell_rows(metric: WideMetric, rows: pa.RecordBatch) -> Iterator[dict[str, object]]:

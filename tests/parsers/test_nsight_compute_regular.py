@@ -210,14 +210,17 @@ def test_wide_rows_are_seen_as_rows(
     file.write_bytes(content)
     long = brought_in(tmp_path / "L", file, monkeypatch, 1 << 30, has_library=has_library)
     wide = brought_in(tmp_path / "W", file, monkeypatch, 1, has_library=has_library)
-    assert not list((tmp_path / "L").glob("kernel_metric_wide/*/*/*.parquet"))
-    assert seed > 3 or list((tmp_path / "W").glob("kernel_metric_wide/*/*/*.parquet"))
+    assert not list((tmp_path / "L").glob("kernel_wide/*/*/*.parquet"))
+    assert seed > 3 or list((tmp_path / "W").glob("kernel_wide/*/*/*.parquet"))
     assert wide[0].rows == long[0].rows
     assert wide[0].issues == long[0].issues
     for where in ("true", "status_kind = 'text'", "metric_name = 'dram__bytes.sum'", "value > 1e6"):
         assert metric_rows(wide[1], where) == metric_rows(long[1], where)
     for table in ("kernel", "kernel_counter", "stored_table"):
-        rows = [database.sql(f"FROM {table}").rows() for _, database in (long, wide)]
+        rows = [database.sql(f"FROM {table} ORDER BY ALL").rows() for _, database in (long, wide)]
+        assert rows[0] == rows[1]
+    for query in ("kernel_time", "operational_intensity"):
+        rows = [database.query(query, {"run_id": "r"}).rows() for _, database in (long, wide)]
         assert rows[0] == rows[1]
 
 
@@ -259,7 +262,7 @@ def test_a_store_with_wide_rows_is_checked_and_cleared(
     file = tmp_path / "raw.csv"
     file.write_bytes(made(1))
     brought_in(tmp_path / "S", file, monkeypatch, 1, has_library=True)
-    (path,) = (tmp_path / "S").glob("kernel_metric_wide/*/*/*.parquet")
+    path = min((tmp_path / "S").glob("kernel_wide/*/*/*.parquet"))
     store, content = open_store(tmp_path / "S"), path.read_bytes()
     assert list(store.check(is_deep=True)) == []
     path.write_bytes(content[:-1] + b"x")
