@@ -26,6 +26,7 @@ from tracekit.parsers.nsight_compute.csvpages import CsvPage
 from tracekit.reading.text import lines, quoted_rows
 from tracekit.source import Source
 from tracekit.store import open_store
+from tracekit.wide import KERNEL_WIDE, LAYOUT_KEY, layout_of
 
 #: So that a short file has several; each has some rows of a page made here.
 BLOCK_BYTES = 2048
@@ -250,6 +251,23 @@ def test_cells_that_differ_from_their_column(
     assert Counter(row["value_raw"] for row in rows) == Counter(
         [*odd, *words, *(cell for row in (*usual, *usual) for cell in row)]
     )
+    layouts = [
+        layout_of(KERNEL_WIDE, pq.read_schema(path).metadata[LAYOUT_KEY.encode()])
+        for path in sorted(
+            (tmp_path / "S").glob("kernel_wide/*/*/*.parquet"),
+            key=lambda path: (len(path.name), path.name),
+        )
+    ]
+    assert [rule.column for rule in layouts[0].sums] == ["dur_ns"]
+    assert all("dur_ns" in layout.stored for layout in layouts[1:])  # once, and from then on
+    assert len(layouts) == 2
+    durations = "SELECT event_id, kernel.dur_ns FROM kernel JOIN kernel_counter USING (event_id)"
+    found = {row["event_id"]: row["dur_ns"] for row in database.sql(durations).rows()}
+    times = {row["event_id"]: row["value"] for row in rows if row["unit_raw"] == "us"}
+    assert found == {
+        number: round(value) if value is not None and 0 < value < 2**63 else None
+        for number, value in times.items()
+    }
     values = {row["value_raw"]: row["value"] for row in rows if row["unit_raw"] == "us"}
     assert values["1,234.50"] == 1234500.0
     assert values["1,234,567.25"] == 1234567250.0
