@@ -9,8 +9,9 @@ that are a metric in base units follow from its cells, too; the file has the oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Annotated
 
 import msgspec
@@ -103,7 +104,7 @@ class WideMetric(msgspec.Struct, frozen=True):
 class WideSum(msgspec.Struct, frozen=True):
     """A column of a table that follows from metrics: the sum of their values, each times `factor`.
 
-    It is NULL if a metric is. Columns of integers have integer metrics, without a factor.
+    It is NULL if a metric is. A column of integers is rounded, half to even.
     """
 
     column: str
@@ -135,19 +136,18 @@ class WideLayout(msgspec.Struct, frozen=True):
         columns = [*names, *(metric.column for metric in self.metrics)]
         if len(set(columns)) != len(columns):
             return "a column appears twice"
-        by_column = {metric.column: metric for metric in self.metrics}
+        numbers = {metric.column for metric in self.metrics if not metric.is_text}
         for rule in self.sums:
-            parts = [by_column.get(name) for name in rule.metrics]
-            if not all(part and _can_add(part, rule, form) for part in parts):
+            if form.columns[rule.column].type not in (INT, REAL) or not numbers.issuperset(
+                rule.metrics
+            ):
                 return f"{rule.column} cannot follow from {', '.join(rule.metrics)}"
         return None
 
-
-def _can_add(metric: WideMetric, rule: WideSum, form: WideForm) -> bool:
-    """Return whether the values of a metric can be those of a column."""
-    kind = form.columns[rule.column].type
-    is_whole = kind == INT and metric.shift <= 0 and rule.factor == 1
-    return not metric.is_text and (kind == REAL or is_whole)
+    def parts_of(self, rule: WideSum) -> list[WideMetric]:
+        """Return the metrics that a column follows from."""
+        by_column = {metric.column: metric for metric in self.metrics}
+        return [by_column[name] for name in rule.metrics]
 
 
 def layout_of(form: WideForm, said: bytes) -> WideLayout:
@@ -179,23 +179,27 @@ def shown_counts(form: WideForm, rows: pa.RecordBatch) -> dict[str, int]:
 # -- what follows from cells; in SQL, `tracekit.engine.wide` ---------------------------------------
 
 
+def is_of_integers(form: WideForm, rule: WideSum, parts: Sequence[WideMetric]) -> bool:
+    """Return whether a column is a sum of integers, which no rounding changes."""
+    is_whole = rule.factor == 1 and all(part.shift <= 0 for part in parts)
+    return is_whole and bool(form.columns[rule.column].type == INT)
+
+
 def sum_of(
     form: WideForm, rule: WideSum, layout: WideLayout, rows: pa.RecordBatch
 ) -> pa.Array | None:
     """Return a column that follows from metrics; None if a number of it is too large."""
-    value_of = _whole if form.columns[rule.column].type == INT else _real
-    by_column = {metric.column: metric for metric in layout.metrics}
-    total: pa.Array | None = None
+    parts, kind = layout.parts_of(rule), form.columns[rule.column].type
     try:
-        for name in rule.metrics:
-            part = value_of(by_column[name], rows.column(name), rule.factor)
-            total = part if total is None else pc.add_checked(total, part)
+        if is_of_integers(form, rule, parts):
+            return reduce(pc.add_checked, (_whole(m, rows.column(m.column)) for m in parts))
+        total = reduce(pc.add, (_real(m, rows.column(m.column), rule.factor) for m in parts))
+        return total if kind == REAL else pc.round(total, 0, "half_to_even").cast(kind)
     except pa.ArrowInvalid:
         return None
-    return total
 
 
-def _whole(metric: WideMetric, cells: pa.Array, _: float) -> pa.Array:
+def _whole(metric: WideMetric, cells: pa.Array) -> pa.Array:
     return pc.multiply_checked(cells, 10**-metric.shift) if metric.shift else cells
 
 

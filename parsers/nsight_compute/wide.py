@@ -151,6 +151,8 @@ class _Grid:
         """Return how most cells of a metric are written."""
         is_plain = self.is_plain[row]
         is_text = bool(2 * np.count_nonzero(self.is_text[row]) > len(is_plain))
+        decimals = int(np.bincount(self.decimals[row][is_plain], minlength=1).argmax())
+        is_alike = self.is_plain & ((self.decimals > 0) == (decimals > 0))
         return WideMetric(
             f"m{key}",
             metric.name,
@@ -160,10 +162,10 @@ class _Grid:
             metric.label,
             metric.item,
             is_text=is_text,
-            decimals=int(np.bincount(self.decimals[row][is_plain], minlength=1).argmax()),
+            decimals=decimals,
             power=0 if is_text or abs(metric.power) > MOST_POWER else metric.power,
-            # in one locale, all numbers of a page are separated, or none
-            is_grouped=bool((self.is_grouped & self.is_plain).any()),
+            # in some locales, all numbers of a page are separated; in others, integers alone
+            is_grouped=bool((self.is_grouped & is_alike).any()),
         )
 
     def fits(self, row: int, metric: WideMetric) -> Flags:

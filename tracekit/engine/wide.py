@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import duckdb
 
-from tracekit.engine.quoting import escaped, null_of, quoted, read
+from tracekit.engine.quoting import SQL_TYPES, escaped, null_of, quoted, read
 from tracekit.errors import StoreError
-from tracekit.schema import INT, Table
+from tracekit.schema import Table
 from tracekit.wide import (
     EVENT_ID,
     LAYOUT_KEY,
@@ -16,6 +16,7 @@ from tracekit.wide import (
     WideLayout,
     WideMetric,
     WideSum,
+    is_of_integers,
     layout_of,
 )
 
@@ -70,19 +71,19 @@ def _files_by_layout(
 
 def _row_of(form: WideForm, layout: WideLayout) -> dict[str, str]:
     """Return SQL for the columns that a row has."""
-    metrics = {metric.column: metric for metric in layout.metrics}
     return {
         **{name: f'"{name}"' for name in (EVENT_ID, *layout.stored)},
-        **{rule.column: _sum(rule, metrics, form) for rule in layout.sums},
+        **{rule.column: _sum(form, rule, layout.parts_of(rule)) for rule in layout.sums},
     }
 
 
-def _sum(rule: WideSum, metrics: Mapping[str, WideMetric], form: WideForm) -> str:
-    parts = [metrics[name] for name in rule.metrics]
-    if form.columns[rule.column].type == INT:
+def _sum(form: WideForm, rule: WideSum, parts: Sequence[WideMetric]) -> str:
+    """Return the sum of metrics; DuckDB rounds half to even, too."""
+    if is_of_integers(form, rule, parts):
         return " + ".join(f"{part.column} * {10**-part.shift}" for part in parts)
     factor = "" if rule.factor == 1 else f" * CAST({quoted(repr(rule.factor))} AS DOUBLE)"
-    return " + ".join(f"({_value(part)}){factor}" for part in parts)
+    total = " + ".join(f"({_value(part)}){factor}" for part in parts)
+    return f"CAST({total} AS {SQL_TYPES[form.columns[rule.column].type]})"
 
 
 # -- cells -----------------------------------------------------------------------------------------
