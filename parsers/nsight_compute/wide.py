@@ -152,7 +152,6 @@ class _Grid:
         is_plain = self.is_plain[row]
         is_text = bool(2 * np.count_nonzero(self.is_text[row]) > len(is_plain))
         decimals = int(np.bincount(self.decimals[row][is_plain], minlength=1).argmax())
-        is_alike = self.is_plain & ((self.decimals > 0) == (decimals > 0))
         return WideMetric(
             f"m{key}",
             metric.name,
@@ -164,9 +163,19 @@ class _Grid:
             is_text=is_text,
             decimals=decimals,
             power=0 if is_text or abs(metric.power) > MOST_POWER else metric.power,
-            # in some locales, all numbers of a page are separated; in others, integers alone
-            is_grouped=bool((self.is_grouped & is_alike).any()),
+            is_grouped=self._separates(row, decimals),
         )
+
+    def _separates(self, row: int, decimals: int) -> bool:
+        """Return whether most long numbers of a metric are separated; without any, of its kind.
+
+        Some pages separate the thousands of integers alone.
+        """
+        is_long = self.is_plain[row] & (self.digits[row] >= 1000 * 10**decimals)
+        if not is_long.any():
+            is_alike = self.is_plain & ((self.decimals > 0) == (decimals > 0))
+            return bool((self.is_grouped & is_alike).any())
+        return bool(2 * np.count_nonzero(self.is_grouped[row][is_long]) > np.count_nonzero(is_long))
 
     def fits(self, row: int, metric: WideMetric) -> Flags:
         """Return which cells of a metric follow from their number and its layout."""
