@@ -19,6 +19,7 @@ from tracekit.parsers import torch_profiler
 from tracekit.registry import parser_named
 from tracekit.schema import COUNTER, SLICE, STEP, batch_of_rows
 from tracekit.source import Source
+from tracekit.wide import KERNEL_WIDE, LAYOUT_KEY, WideLayout, WideMetric, WideSum
 
 Row = dict[str, Any]
 SAMPLE = b"#marks\n" + b"".join(b"mark %d,%d,%d\n" % (i, 10 * i, i) for i in range(40))
@@ -105,6 +106,29 @@ class PartedMarks(Marks):
         return iter(())
 
 
+class WideMarks(Marks):
+    """The same, as kernels in wide rows: the start is a metric without a column of its own."""
+
+    layout = WideLayout(
+        (WideMetric("m0", "begin"), WideMetric("m1", "length", "ns")),
+        ("name",),
+        (WideSum("dur_ns", ("m1",)),),
+    )
+
+    def row(self, line: bytes, offset: int) -> Row | None:
+        row = super().row(line, offset)
+        return row if row and max(row["start_ns"], row["dur_ns"]) < 10**15 else None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        for _, batch in super().parse(source, report):
+            columns = [batch[name] for name in ("event_id", "name", "start_ns", "dur_ns")]
+            schema = self.layout.schema(KERNEL_WIDE)
+            yield "kernel_wide", self.changed(pa.RecordBatch.from_arrays(columns, schema=schema))
+
+    def changed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        return rows
+
+
 def check(parser: Any, sample: bytes = SAMPLE) -> None:
     check_parser(parser, sample, effort=20)
 
@@ -112,7 +136,7 @@ def check(parser: Any, sample: bytes = SAMPLE) -> None:
 # -- sound parsers ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parser", [Marks(), PartedMarks()])
+@pytest.mark.parametrize("parser", [Marks(), PartedMarks(), WideMarks()])
 def test_a_sound_parser_passes(parser: Parser) -> None:
     check(parser)
 
@@ -412,6 +436,58 @@ class SplitRaises(PartedMarks):
         return [int(source.path.read_text()[7])]
 
 
+class WideWithoutLayout(WideMarks):
+    def changed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        return rows.replace_schema_metadata()
+
+
+class WideOfAnUnknownColumn(WideMarks):
+    def changed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        said = rows.schema.metadata[LAYOUT_KEY.encode()].replace(b"dur_ns", b"length_ns")
+        return rows.replace_schema_metadata({LAYOUT_KEY: said})
+
+
+class WideLacksAColumn(WideMarks):
+    def changed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        return rows.drop_columns(["name"]).replace_schema_metadata(rows.schema.metadata)
+
+
+class WideOfAnotherKind(WideMarks):
+    def changed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        texts = rows["m0"].cast(pa.string())
+        other = rows.set_column(rows.schema.get_field_index("m0"), "m0", texts)
+        return other.replace_schema_metadata(rows.schema.metadata)
+
+
+class WideWithoutPlace(WideMarks):
+    def row(self, line: bytes, offset: int) -> Row | None:
+        row = super().row(line, offset)
+        return row and row | {"event_id": None}
+
+
+class WideDropsSilently(WideMarks):
+    def changed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        return rows.slice(1)
+
+
+class WideBelowZero(WideMarks):
+    def row(self, line: bytes, offset: int) -> Row | None:
+        row = super().row(line, offset)
+        return row and row | {"start_ns": -1}
+
+
+class WideIsTooLarge(WideMarks):
+    layout = WideLayout(
+        (WideMetric("m0", "begin"), WideMetric("m1", "length", "ns", power=13)),
+        ("name",),
+        (WideSum("dur_ns", ("m1",)),),
+    )
+
+    def row(self, line: bytes, offset: int) -> Row | None:
+        row = super().row(line, offset)
+        return row and row | {"dur_ns": 10**9}
+
+
 FAULTS: dict[type[Marks], str] = {
     SniffRaises: "sniff raised UnicodeDecodeError",
     SniffIsTrue: "sniff returned True, not a Match",
@@ -458,6 +534,14 @@ FAULTS: dict[type[Marks], str] = {
     PartsAreRefused: "read in 2 parts: refused only so",
     PartsCannotTravel: "parse raised ",
     SplitRaises: "split raised ValueError",
+    WideWithoutLayout: "rows of 'kernel_wide' are not as they say: Input data was truncated",
+    WideOfAnUnknownColumn: "['length_ns'] are not columns of kernel_wide rows",
+    WideLacksAColumn: "the columns are not those that the metadata names",
+    WideOfAnotherKind: "the columns are not those that the metadata names",
+    WideWithoutPlace: "a row of kernel has no event_id",
+    WideDropsSilently: "39 events have rows, 0 were skipped by issues, 40 counted",
+    WideBelowZero: "m0 has a number that is negative",
+    WideIsTooLarge: "dur_ns has a number that is too large",
 }
 
 

@@ -13,6 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -382,6 +383,27 @@ def test_a_link_to_a_table_file_elsewhere_is_not_followed(
     manifest.unlink()
     with pytest.raises(QueryError, match="SQL can read only the store's own files"):
         Database(open_store(tmp_path / "S")).sql("SELECT * FROM kernel")
+
+
+def test_a_source_with_a_table_that_this_version_lacks_is_left_out(
+    tmp_path: Path, gpu_trace: Path, small_trace: Path
+) -> None:
+    """Its rows may be in other tables, too: sums without them would be wrong."""
+    ingest(gpu_trace, tmp_path / "S", Options(run_name="gpu"))
+    ingest(small_trace, tmp_path / "S", Options(run_name="small"))
+    (manifest,) = (tmp_path / "S" / "source_file" / "run_id=gpu").rglob("_*.json")
+    content = manifest.read_bytes().partition(b"\n")[0].replace(b'"kernel"', b'"kernel_of_later"')
+    manifest.write_bytes(content + b"\n" + sha256(content).hexdigest().encode() + b"\n")
+    (file,) = (tmp_path / "S" / "kernel" / "run_id=gpu").rglob("*.parquet")
+    other = tmp_path / "S" / "kernel_of_later" / file.relative_to(tmp_path / "S" / "kernel")
+    other.parent.mkdir(parents=True)
+    file.rename(other)
+    database = Database(open_store(tmp_path / "S"))
+    assert [(damage.path, damage.what) for damage in database.damages] == [
+        (other, "is of a table that this version does not have")
+    ]
+    runs = database.sql("SELECT DISTINCT run_id FROM slice").rows()
+    assert runs == [{"run_id": "small"}]
 
 
 @pytest.mark.parametrize("name", ["[!a]", "a*b?[c]", "[[]!a]", "a]b", "{a,b}", "it's"])

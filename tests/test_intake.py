@@ -465,6 +465,11 @@ class BadTypes(Marks):
         yield "kernel", pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+class BadWide(Marks):
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        yield "kernel_wide", pa.record_batch({"event_id": [1], "m0": [2]})
+
+
 class Raising(Marks):
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         yield kernels("fine")
@@ -488,6 +493,7 @@ class BadSniff(Marks):
         (BadTable, "yields rows of 'no_such_table' that do not match tracekit.schema"),
         (BadColumns, "yields rows of 'kernel' that do not match tracekit.schema"),
         (BadTypes, "yields rows of 'kernel' that do not match tracekit.schema"),
+        (BadWide, "yields rows of 'kernel_wide' that do not match tracekit.schema"),
         (Raising, r"failed: ZeroDivisionError\('oops'\)"),
         (BadFacts, "failed: "),
         (BadSniff, r"failed: ZeroDivisionError\('oops'\)"),

@@ -48,6 +48,7 @@ from tracekit.parser import (
 )
 from tracekit.schema import SOURCE_FILE, TABLES, WORKED_OUT
 from tracekit.source import HEAD_BYTES, Source, zstd
+from tracekit.wide import WIDE_FORMS, as_tables
 
 #: The maximum number of rows in a batch.
 MOST_ROWS = 1 << 20
@@ -107,9 +108,10 @@ def check_parser(parser: Parser, sample: bytes, *, seed: int = 0, effort: int = 
 
     For every variant, ``sniff`` returns a Match or None and never raises, and ``parse`` raises
     nothing but FormatError, with a message. It yields tables that a parser may fill, each in its
-    exact schema, in batches of limited size. The counts match: distinct ``event_id`` over the event
-    tables plus ``skipped_event_count`` is ``event_count``. There is no NaN, no infinity and no
-    negative ``dur_ns``; JSON columns hold JSON; issues and facts are well formed. Parsing again,
+    exact schema, or wide rows of several (`tracekit.wide`), in batches of limited size. The counts
+    match: distinct ``event_id`` over the event tables plus ``skipped_event_count`` is
+    ``event_count``. There is no NaN, no infinity and no negative ``dur_ns``; JSON columns hold
+    JSON; issues and facts are well formed. Parsing again,
     from gzip or zstd, or in parts gives the same rows, issues and facts. The sample itself is
     claimed, parsed and gives rows.
     """
@@ -224,7 +226,11 @@ class _Suite:
         for item in batches:
             if complaint := _batch_complaint(item):
                 raise self._error(complaint)
-            found.setdefault(item[0], []).append(item[1])
+            try:
+                for table, batch in _shown(*item):
+                    found.setdefault(table, []).append(batch)
+            except ValueError as error:
+                raise self._error(f"rows of {item[0]!r} are not as they say: {error}") from error
         rows = {name: pa.Table.from_batches(parts) for name, parts in found.items()}
         complaints = (*_value_complaints(rows), *_report_complaints(report, self._content_bytes()))
         if complaints:
@@ -327,11 +333,11 @@ def _batch_complaint(item: Any) -> str | None:
     if not (isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], pa.RecordBatch)):
         return f"parse yielded a {type(item).__name__}, not (table name, record batch)"
     name, batch = item
-    if name not in TABLES:
+    if name not in (*TABLES, *WIDE_FORMS):
         return f"parse yielded rows of {name!r}, which is not a table of tracekit.schema"
     if name in _STORE_TABLES:
         return f"parse yielded rows of {name!r}, which the store fills itself"
-    if not batch.schema.equals(TABLES[name].schema, check_metadata=True):
+    if name in TABLES and not batch.schema.equals(TABLES[name].schema, check_metadata=True):
         return f"rows of {name!r} have another schema: {_schema_difference(batch, name)}"
     if batch.num_rows > MOST_ROWS:
         return f"a batch of {name!r} has {batch.num_rows:,} rows; the maximum is {MOST_ROWS:,}"
@@ -340,6 +346,14 @@ def _batch_complaint(item: Any) -> str | None:
     except pa.ArrowInvalid as error:
         return f"a batch of {name!r} is not valid: {error}"
     return None
+
+
+def _shown(name: str, batch: pa.RecordBatch) -> Iterator[Batch]:
+    """Yield the rows of tables that a batch is; raise ValueError if it is odd."""
+    if form := WIDE_FORMS.get(name):
+        yield from as_tables(form, batch)
+    else:
+        yield name, batch
 
 
 def _schema_difference(batch: pa.RecordBatch, name: str) -> str:

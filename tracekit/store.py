@@ -40,13 +40,13 @@ from tracekit.schema import (
     Table,
     batch_of_rows,
 )
-from tracekit.wide import WIDE_METRIC
+from tracekit.wide import WIDE_FORMS, forms_of
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq  # loaded, like filelock, for changes only: it takes time
 
-#: The folders of a store: of tables, and of rows that are stored in another shape.
-FOLDERS = (*TABLES, WIDE_METRIC)
+#: The folders of a store: of tables, and of rows of several in another form.
+FOLDERS = (*TABLES, *WIDE_FORMS)
 #: The file that makes a folder a store.
 STORE_MARK = "tracekit.json"
 _STAGING = ".staging"
@@ -176,7 +176,7 @@ class Litter:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What was committed at one moment: the ingests, oldest first, and the files by table.
+    """What was committed at one moment: the ingests, oldest first, and the files by folder.
 
     Sources with a file that is missing or has another size are in `damages`, and none of their
     files is in `files`.
@@ -185,6 +185,11 @@ class Snapshot:
     commits: tuple[Commit, ...]
     files: Mapping[str, Sequence[Path]]
     damages: tuple[Damage, ...] = ()
+
+    def files_with(self, table: str) -> list[Path]:
+        """Return the files that have rows of a table, in any form."""
+        folders = (table, *(form.name for form in forms_of(table)))
+        return [file for folder in folders for file in self.files[folder]]
 
     def of_runs(self, runs: Collection[str]) -> Snapshot:
         """Return the same moment, with the files of these runs only."""
@@ -319,9 +324,11 @@ def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWrit
     """Return a writer with dictionaries for repeated values and deltas for growing ones."""
     import pyarrow.parquet as pq
 
+    form = WIDE_FORMS.get(table)
+    metrics = set(schema.names) - form.columns.keys() if form else set[str]()
     varying = [n for n in schema.names if not _VARYING.isdisjoint((n, f"{table}.{n}"))]
     # deltas take as many bits as the numbers of a page need
-    narrow = schema.names if table == WIDE_METRIC else set(varying) - {"launch_key"}
+    narrow = metrics.union(varying) - {"launch_key"}
     growing = [
         field.name
         for field in schema
@@ -331,7 +338,7 @@ def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWrit
         path,
         schema,
         compression="zstd",
-        compression_level=1 if table == WIDE_METRIC else _COMPRESSION_LEVEL,  # deltas are short
+        compression_level=1 if form else _COMPRESSION_LEVEL,  # deltas are short
         use_dictionary=[name for name in schema.names if name not in (*growing, *varying)],
         column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED"),
         dictionary_pagesize_limit=4 << 20,
@@ -403,6 +410,8 @@ class Store:
         for entry in entries or ():
             file = f"{self._folder_of(entry.table, commit)}/{entry.file_name}"
             found = manifest.differences(file, entry, is_deep=is_deep)
+            if entry.table not in FOLDERS:
+                found = iter(["is of a table that this version does not have"])
             damages += [Damage(Path(file), what, commit) for what in found]
         return damages
 

@@ -46,18 +46,18 @@ from tracekit.schema import (
     batch,
     batch_of_rows,
 )
-from tracekit.wide import WIDE_METRIC
+from tracekit.wide import KERNEL_WIDE
 
 _MOST_CELLS = 1 << 17
 _MOST_LAUNCHES = 1 << 14
 _MOST_KEYS = 1 << 16
 _MOST_IN_A_LAUNCH = 1 << 19
 _MOST_DEVICE_UNITS = 1 << 20
-#: From so many launches on, the rows of a raw page are stored as wide ones, in less time and space.
-_LEAST_WIDE = 1 << 15
-#: Of more metrics, queries would take long to plan.
+#: From so many launches or cells on, the rows of a raw page are stored as wide ones, in less time
+#: and space. Until then they are held.
+_LEAST_WIDE, _LEAST_WIDE_CELLS = 1 << 15, 1 << 21
+#: Of more metrics, queries of them would take long to plan: 3 s and 2 GB for 366.
 _MOST_WIDE_METRICS = 128
-_MOST_HELD_CELLS = 1 << 21
 #: Reasons that have a separate issue.
 _TOLD = frozenset(("contradictory", "other_unit", "impossible", "unreadable"))
 
@@ -172,6 +172,7 @@ class Assembler:
     _cells: list[str] = field(default_factory=list)
     _spreads: list[tuple[int, Spread]] = field(default_factory=list)  # of cells that are means
     _rows: list[_LaunchRows] = field(default_factory=list)  # of the current block
+    _row_cells: int = 0
     _held: list[_LaunchRows] = field(default_factory=list)  # until it is known how many there are
     _wide: WideRows = field(default_factory=WideRows)
     _is_continued: bool = False
@@ -231,6 +232,7 @@ class Assembler:
         self.launch_count += len(launches)
         self.report.event_count += len(launches)
         self._rows.append(_LaunchRows(launches, keys, rows))
+        self._row_cells += len(self._rows[-1])
         return True
 
     def _is_one_machine(self, launches: PageLaunches) -> bool:
@@ -257,7 +259,7 @@ class Assembler:
             yield from self._batches(len(self._launches))  # which come before them
             self._held += self._rows
             self._rows.clear()
-            if self._is_wide or sum(map(len, self._held)) > _MOST_HELD_CELLS:
+            if self._is_wide:
                 yield from self._held_batches()
         else:
             yield from self._held_batches()
@@ -277,19 +279,20 @@ class Assembler:
 
     @property
     def _is_wide(self) -> bool:
-        """Whether the report has many launches."""
-        return self.launch_count >= _LEAST_WIDE
+        """Whether the report has many launches, or many cells in rows read at once."""
+        return self.launch_count >= _LEAST_WIDE or self._row_cells > _LEAST_WIDE_CELLS
 
     def _held_batches(self) -> Iterator[Batch]:
         """Yield the rows that are held, and forget them."""
         for held in self._held:
             cells = self._cells_by_metric(held.launches, held.keys, held.rows)
-            yield from self._launch_rows(held.launches, cells)
+            rows = dict(self._launch_rows(held.launches, cells))
             if self._is_wide and len(held.keys) <= _MOST_WIDE_METRICS:
-                split = self._wide.split
-                wide, others = split(held.launches.event_ids, held.keys, self._metrics, cells)
-                yield WIDE_METRIC, wide
+                wide, others = self._wide.split(held.keys, self._metrics, cells, rows)
+                yield KERNEL_WIDE.name, wide
                 cells = cells.at(others)
+            else:
+                yield from rows.items()
             yield from self._metric_rows(held.launches, cells)
         self._held.clear()
 

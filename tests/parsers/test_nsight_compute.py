@@ -1468,7 +1468,11 @@ def test_conforms(case: str) -> None:
     check_parser(NsightComputeParser(), path.read_bytes(), effort=60)
 
 
-def test_a_raw_page_of_many_launches_conforms() -> None:
+@pytest.mark.parametrize("least_wide", [1, 1 << 15])
+def test_a_raw_page_of_many_launches_conforms(
+    least_wide: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracekit.parsers.nsight_compute.assemble._LEAST_WIDE", least_wide)
     row = [metric(f"unit__counter{n}.sum", "inst", f"{n * 12_345:,}") for n in range(20)]
     row.append(metric(f"sm__throughput.{PCT}", "%", "61.71"))
     page = raw([Launch(n, name=f'k<{n}>("a", b)', metrics=row) for n in range(60)]).encode()

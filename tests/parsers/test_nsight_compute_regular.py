@@ -26,6 +26,7 @@ from tracekit.parsers.nsight_compute.csvpages import CsvPage
 from tracekit.reading.text import lines, quoted_rows
 from tracekit.source import Source
 from tracekit.store import open_store
+from tracekit.wide import KERNEL_WIDE, LAYOUT_KEY, layout_of
 
 #: So that a short file has several; each has some rows of a page made here.
 BLOCK_BYTES = 2048
@@ -268,14 +269,17 @@ def test_wide_rows_are_seen_as_rows(
     file.write_bytes(content)
     long = brought_in(tmp_path / "L", file, monkeypatch, 1 << 30, has_library=has_library)
     wide = brought_in(tmp_path / "W", file, monkeypatch, 1, has_library=has_library)
-    assert not list((tmp_path / "L").glob("kernel_metric_wide/*/*/*.parquet"))
-    assert seed > 3 or list((tmp_path / "W").glob("kernel_metric_wide/*/*/*.parquet"))
+    assert not list((tmp_path / "L").glob("kernel_wide/*/*/*.parquet"))
+    assert seed > 3 or list((tmp_path / "W").glob("kernel_wide/*/*/*.parquet"))
     assert wide[0].rows == long[0].rows
     assert wide[0].issues == long[0].issues
     for where in ("true", "status_kind = 'text'", "metric_name = 'dram__bytes.sum'", "value > 1e6"):
         assert metric_rows(wide[1], where) == metric_rows(long[1], where)
     for table in ("kernel", "kernel_counter", "stored_table"):
-        rows = [database.sql(f"FROM {table}").rows() for _, database in (long, wide)]
+        rows = [database.sql(f"FROM {table} ORDER BY ALL").rows() for _, database in (long, wide)]
+        assert rows[0] == rows[1]
+    for query in ("kernel_time", "operational_intensity"):
+        rows = [database.query(query, {"run_id": "r"}).rows() for _, database in (long, wide)]
         assert rows[0] == rows[1]
 
 
@@ -305,6 +309,23 @@ def test_cells_that_differ_from_their_column(
     assert Counter(row["value_raw"] for row in rows) == Counter(
         [*odd, *words, *(cell for row in (*usual, *usual) for cell in row)]
     )
+    layouts = [
+        layout_of(KERNEL_WIDE, pq.read_schema(path).metadata[LAYOUT_KEY.encode()])
+        for path in sorted(
+            (tmp_path / "S").glob("kernel_wide/*/*/*.parquet"),
+            key=lambda path: (len(path.name), path.name),
+        )
+    ]
+    assert [rule.column for rule in layouts[0].sums] == ["dur_ns"]
+    assert all("dur_ns" in layout.stored for layout in layouts[1:])  # once, and from then on
+    assert len(layouts) == 2
+    durations = "SELECT event_id, kernel.dur_ns FROM kernel JOIN kernel_counter USING (event_id)"
+    found = {row["event_id"]: row["dur_ns"] for row in database.sql(durations).rows()}
+    times = {row["event_id"]: row["value"] for row in rows if row["unit_raw"] == "us"}
+    assert found == {
+        number: round(value) if value is not None and 0 < value < 2**63 else None
+        for number, value in times.items()
+    }
     values = {row["value_raw"]: row["value"] for row in rows if row["unit_raw"] == "us"}
     assert values["1,234.50"] == 1234500.0
     assert values["1,234,567.25"] == 1234567250.0
@@ -317,7 +338,7 @@ def test_a_store_with_wide_rows_is_checked_and_cleared(
     file = tmp_path / "raw.csv"
     file.write_bytes(made(1))
     brought_in(tmp_path / "S", file, monkeypatch, 1, has_library=True)
-    (path,) = (tmp_path / "S").glob("kernel_metric_wide/*/*/*.parquet")
+    path = min((tmp_path / "S").glob("kernel_wide/*/*/*.parquet"))
     store, content = open_store(tmp_path / "S"), path.read_bytes()
     assert list(store.check(is_deep=True)) == []
     path.write_bytes(content[:-1] + b"x")

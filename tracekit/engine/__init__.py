@@ -290,11 +290,11 @@ class Database:
     def has_rows_in(self, table: str, run_id: str) -> bool:
         """Return whether a source of a run has rows in `table`."""
         mark = f"run_id={run_id}"
-        return any(mark in file.parts for file in self._snapshot.files[table])
+        return any(mark in file.parts for file in self._snapshot.files_with(table))
 
     def has_rows(self, table: str) -> bool:
         """Return whether any committed source has rows in `table`."""
-        return bool(self._snapshot.files[table])
+        return bool(self._snapshot.files_with(table))
 
     def run_names(self) -> dict[str, str]:
         """Return the names of all runs by ID, the newest first."""

@@ -1,10 +1,20 @@
-"""Names of files and texts in SQL."""
+"""Names of files, texts and types in SQL."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+import pyarrow as pa
+
+from tracekit.schema import Column
+
+SQL_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+}
 _GLOB = re.compile(r"([*?\[])")
 
 
@@ -25,3 +35,8 @@ def escaped(path: str) -> str:
 def quoted(text: str) -> str:
     """Return `text` as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def null_of(column: Column) -> str:
+    """Return the value of a column that files lack."""
+    return f"CAST(NULL AS {SQL_TYPES[column.type]})"

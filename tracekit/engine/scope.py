@@ -9,28 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 
 from tracekit.catalog import Query, asks_what_there_is, definitions, definitions_for
 from tracekit.engine.functions import Functions
-from tracekit.engine.quoting import quoted, read
+from tracekit.engine.quoting import SQL_TYPES, null_of, quoted, read
 from tracekit.engine.references import REFERENCES
 from tracekit.engine.wide import wide_selects
 from tracekit.engine.written import written
 from tracekit.schema import KERNEL_METRIC, STORED_TABLE, TABLES, Column, Table
 from tracekit.store import FILE_PATTERN, Snapshot
-from tracekit.wide import WIDE_METRIC
+from tracekit.wide import forms_of
 
-_SQL_TYPES = {
-    pa.string(): "VARCHAR",
-    pa.int64(): "BIGINT",
-    pa.float64(): "DOUBLE",
-    pa.bool_(): "BOOLEAN",
-}
 # What DuckDB raises, also for an error whose message has invalid text.
 FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
-#: The table that shows the rows of a folder, if it is not the folder's own.
-_SHOWN_AS = {WIDE_METRIC: KERNEL_METRIC.name}
 #: Columns that are not stored where others say the same, by table and by a column of its files.
 _FOLLOWING = {
     (KERNEL_METRIC.name, "raw_format"): {
@@ -191,8 +182,8 @@ class QueryScope:
 
     def _is_empty(self, view: Query) -> bool:
         """Return whether a view has no rows because none of its tables has any."""
-        files = self.snapshot.files
-        return bool(view.empty_without) and not any(files[table] for table in view.empty_without)
+        tables = view.empty_without
+        return bool(tables) and not any(map(self.snapshot.files_with, tables))
 
     def _define_references(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
         """Define the built-in tables that `texts` name."""
@@ -219,16 +210,20 @@ class QueryScope:
 
     def _make_view(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> None:
         """Make the view with every column of `table`: NULL for those that no file has."""
-        files = [self._path_of(file) for file in self.snapshot.files[table.name]]
+        files = self._paths(table.name)
         select = self._select(cursor, table, files)
         # Files are opened now, so a missing column is found before the query runs.
         cursor.execute(_view_of(table, select, is_bound=bool(files)))
-        wide = [self._path_of(file) for file in self.snapshot.files[WIDE_METRIC]]
-        if table == KERNEL_METRIC and wide:
-            names = [column.name for column in table.columns]
-            selects = (select, *wide_selects(cursor, wide, ", ".join(_KEYS), names))
+        if wide := list(self._wide_selects(cursor, table)):
             # Planned once, when queried: each metric takes about as long as a table.
+            selects = [select, *wide] if files else wide
             cursor.execute(_view_of(table, " UNION ALL ".join(selects), is_bound=False))
+
+    def _wide_selects(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> Iterator[str]:
+        """Return queries for the rows of a table that files of other forms have."""
+        for form in forms_of(table.name):
+            files = self._paths(form.name)
+            yield from wide_selects(cursor, form, table, files, ", ".join(_KEYS))
 
     def _select(self, cursor: duckdb.DuckDBPyConnection, table: Table, files: Sequence[str]) -> str:
         """Return the rows of files with every column of `table`."""
@@ -242,14 +237,17 @@ class QueryScope:
 
     def _stored_rows(self) -> list[dict[str, Any]]:
         found = {
-            (_SHOWN_AS.get(name, name), *(part.partition("=")[2] for part in file.parts[-3:-1]))
-            for name, files in self.snapshot.files.items()
-            for file in files
+            (table, *(part.partition("=")[2] for part in file.parts[-3:-1]))
+            for table in TABLES
+            for file in self.snapshot.files_with(table)
         }
         return [
             {"table_name": name, "run_id": run_id, "source_id": source_id}
             for name, run_id, source_id in sorted(found)
         ]
+
+    def _paths(self, folder: str) -> list[str]:
+        return [self._path_of(file) for file in self.snapshot.files[folder]]
 
     def _path_of(self, file: Path) -> str:
         """Return the absolute path of a table's file; fast, as a store can have many thousands."""
@@ -285,7 +283,7 @@ def _make(
     cursor: duckdb.DuckDBPyConnection, table: Table, rows: Sequence[Mapping[str, Any]]
 ) -> None:
     """Make a small table; registering one of Arrow's would import pandas."""
-    columns = ", ".join(f"{column.name} {_SQL_TYPES[column.type]}" for column in table.columns)
+    columns = ", ".join(f"{column.name} {SQL_TYPES[column.type]}" for column in table.columns)
     cursor.execute(f"CREATE OR REPLACE TABLE {table.name} ({columns})")
     if rows:
         lists = [[row[column.name] for row in rows] for column in table.columns]
@@ -311,8 +309,7 @@ def _view_of(table: Table, select: str, *, is_bound: bool) -> str:
 
 
 def _sql_of(column: Column, present: Collection[str]) -> str:
-    is_present = column.name in present
-    return f'"{column.name}"' if is_present else f"CAST(NULL AS {_SQL_TYPES[column.type]})"
+    return f'"{column.name}"' if column.name in present else null_of(column)
 
 
 def stand_ins(queries: Sequence[Query]) -> Iterator[str]:

@@ -15,10 +15,10 @@ from tracekit.errors import StoreError
 from tracekit.intake.job import PartResult
 from tracekit.parser import Batch, Parser, PartedParser, Report, ThreadedParser
 from tracekit.registry import ParserError, blamed
-from tracekit.schema import KERNEL_METRIC, TABLES
+from tracekit.schema import TABLES
 from tracekit.source import Source
 from tracekit.store import TableWriter
-from tracekit.wide import WIDE_METRIC, cell_count
+from tracekit.wide import WIDE_FORMS, layout_in, shown_counts
 
 if TYPE_CHECKING:
     from tracekit.attribution import Gathered
@@ -101,9 +101,7 @@ def rows_of(
     """What a parser gives, held to the schema."""
     with blamed(parser, source.path):
         for table, batch in parse():
-            if table != WIDE_METRIC and (
-                table not in TABLES or batch.schema != TABLES[table].schema
-            ):
+            if not _is_of(table, batch):
                 raise ParserError(
                     f"{source.path}: the parser {parser.name!r} yields rows of {table!r} that do "
                     "not match tracekit.schema. This is a bug in the parser: please report it"
@@ -126,8 +124,8 @@ def write_rows(
     try:
         for table, batch in batches:
             writer.write(table, batch)
-            name, count = _counted(table, batch)
-            rows[name] = rows.get(name, 0) + count
+            for name, count in _counted(table, batch).items():
+                rows[name] = rows.get(name, 0) + count
         writer.close()
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
@@ -140,8 +138,15 @@ def write_rows(
     return PartResult(report, rows, gathered)
 
 
-def _counted(table: str, batch: pa.RecordBatch) -> tuple[str, int]:
-    """Which table the rows of a batch are seen in, and how many they are there."""
-    if table == WIDE_METRIC:
-        return KERNEL_METRIC.name, cell_count(batch)
-    return table, batch.num_rows
+def _is_of(table: str, batch: pa.RecordBatch) -> bool:
+    """Whether rows are as the schema has those of a table, or of several in another form."""
+    if form := WIDE_FORMS.get(table):
+        with contextlib.suppress(ValueError):
+            return bool(layout_in(form, batch))
+    return table in TABLES and bool(batch.schema == TABLES[table].schema)
+
+
+def _counted(table: str, batch: pa.RecordBatch) -> dict[str, int]:
+    """How many rows of a batch are seen in each table."""
+    form = WIDE_FORMS.get(table)
+    return shown_counts(form, batch) if form else {table: batch.num_rows}
