@@ -92,7 +92,6 @@ class QueryScope:
         if self._name is not None:
             cursor.execute(f"ATTACH ':memory:' AS {self._name}")
         self.enter(cursor)
-        _make(cursor, STORED_TABLE, self._stored_rows())
 
     def enter(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Make this the catalog of `cursor`."""
@@ -196,7 +195,7 @@ class QueryScope:
 
     def _define_references(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
         """Define the built-in tables that `texts` name."""
-        for table, rows in REFERENCES:
+        for table, rows in (*REFERENCES, (STORED_TABLE, self._stored_rows)):
             if table.name not in self._defined and any(table.name in text for text in texts):
                 _make(cursor, table, rows())
                 self._defined.add(table.name)
