@@ -66,7 +66,7 @@ def loaded(here: Path) -> Loaded:
 def test_help_loads_no_more_than_it_shows(loaded: Loaded, words: list[str]) -> None:
     found = loaded(*words)
     assert "typer" in found
-    assert not found & {"pyarrow", "numpy", "duckdb", "pandas", "matplotlib", "msgspec"}
+    assert not found & {"pyarrow", "numpy", "duckdb", "pandas", "matplotlib", "msgspec", "pydantic"}
 
 
 def test_an_ingest_loads_no_engine(loaded: Loaded, gpu_trace: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_question_loads_no_more_than_the_engine(
 ) -> None:
     found = loaded(*words, "--store", filled)
     assert "duckdb" in found
-    assert not found & {"pandas", "matplotlib", "filelock", "pyarrow.compute"}
+    assert not found & {"pandas", "matplotlib", "filelock", "pyarrow.compute", "pydantic"}
 
 
 QUESTIONS = """

@@ -150,7 +150,7 @@ class QueryScope:
     ) -> None:
         """Define macros first: DuckDB binds one when it is created, with all the views below it."""
         macros = [query for query in new if query.kind == "macro"]
-        for statement in (*stand_ins(new), *map(definition, macros)):
+        for statement in (*stand_ins(new), *map(self._definition, macros)):
             cursor.execute(statement)
         for query in new:
             if query.kind == "view":
@@ -158,6 +158,10 @@ class QueryScope:
         for query in macros if can_keep else ():
             if query.is_kept:
                 self._keep_rows(cursor, query)
+
+    def _definition(self, macro: Query) -> str:
+        empty = f"{_no_values(macro)} WHERE false"
+        return definition(replace(macro, sql=empty) if self._is_empty(macro) else macro)
 
     def _define_view(
         self, cursor: duckdb.DuckDBPyConnection, view: Query, *, can_keep: bool
@@ -188,10 +192,12 @@ class QueryScope:
         tables = [name for name in ("kernel", "transfer") if name in self._defined]
         return sum(cursor.sql(f"FROM {name}").count("*").fetchall()[0][0] for name in tables)
 
-    def _is_empty(self, view: Query) -> bool:
-        """Return whether a view has no rows because none of its tables has any."""
+    def _is_empty(self, query: Query) -> bool:
+        """Return whether a view or macro has no rows, in these sources or in the phase."""
         files = self.snapshot.files
-        return bool(view.empty_without) and not any(files[table] for table in view.empty_without)
+        is_of_all = self._asked is not None and self._asked[1] == "all"
+        has_no_table = query.empty_without and not any(files[name] for name in query.empty_without)
+        return bool(has_no_table) or (query.is_empty_for_all and is_of_all)
 
     def _define_references(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
         """Define the built-in tables that `texts` name."""
@@ -330,8 +336,12 @@ def stand_ins(queries: Sequence[Query]) -> Iterator[str]:
 
 
 def _stand_in(view: Query) -> str:
-    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in view.columns)
-    return f"CREATE OR REPLACE VIEW {view.name} AS SELECT {columns}"
+    return f"CREATE OR REPLACE VIEW {view.name} AS {_no_values(view)}"
+
+
+def _no_values(query: Query) -> str:
+    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in query.columns)
+    return f"SELECT {columns}"
 
 
 def definition(query: Query) -> str:
