@@ -609,6 +609,16 @@ def test_parameters_are_bound_never_pasted(database: Database) -> None:
     assert len(database.query("kernel_time", {"run_id": "gpu"})) == 16
 
 
+def test_only_some_columns_of_a_report_are_the_same_rows(database: Database) -> None:
+    whole = database.query("kernel_time", {"run_id": "gpu"})
+    some = database.query("kernel_time", {"run_id": "gpu"}, ("total_ns", "name"))
+    assert len(some) > 1
+    assert some.table.to_pylist() == whole.table.select(["name", "total_ns"]).to_pylist()
+    assert some.columns == tuple(c for c in whole.columns if c.name in ("name", "total_ns"))
+    with pytest.raises(QueryError, match=r"the report kernel_time has no column a, b$"):
+        database.query("kernel_time", {"run_id": "gpu"}, ("b", "name", "a"))
+
+
 def test_wrong_parameters_are_told(database: Database) -> None:
     with pytest.raises(QueryError, match="kernel_time needs the parameter run_id"):
         database.query("kernel_time")

@@ -100,6 +100,7 @@ class _Header(msgspec.Struct):
     needs: tuple[str, ...] = ()
     depends: tuple[str, ...] = ()
     empty_without: tuple[str, ...] = ()
+    is_empty_for_all: bool = False
     is_kept: bool = False
     is_long: bool = False
     parameters: str = ""
@@ -112,7 +113,8 @@ class Query:
 
     ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
     of ours it uses, beside ``ratio`` and the tables. A view with ``empty_without`` has no rows
-    where these tables have none: what stands upon it is then planned without it. Rows of one that
+    where these tables have none: what stands upon it is then planned without it. The same applies
+    to a macro that ``is_empty_for_all``, for the phase all. Rows of one that
     ``is_kept`` are computed once for a run, and for a phase if it has one: several queries of a
     summary use them, or they are few and planning them takes longer than computing them. One that
     ``is_long`` has a row for each work of a device, and so is kept only if these are not too many.
@@ -126,6 +128,7 @@ class Query:
     needs: tuple[str, ...]
     depends: tuple[str, ...]
     empty_without: tuple[str, ...]
+    is_empty_for_all: bool
     is_kept: bool
     is_long: bool
     parameters: tuple[Parameter, ...]
@@ -185,7 +188,7 @@ def definitions_for(
     """Of the definitions those that `text` names, and those they depend on, in their order.
 
     Names are found as words, so there can be more than are needed, and never fewer. Of a `text`
-    that asks what there is, all of them. A view that `is_empty` needs nothing.
+    that asks what there is, all of them. One that `is_empty` needs nothing.
     """
     if asks_what_there_is(text):
         return definitions()
@@ -324,6 +327,7 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         needs=_distinct("needs", header.needs),
         depends=_distinct("depends", header.depends),
         empty_without=_distinct("empty_without", header.empty_without),
+        is_empty_for_all=header.is_empty_for_all,
         is_kept=header.is_kept,
         is_long=header.is_long,
         parameters=_fields(Parameter, "parameters", parameters, own),

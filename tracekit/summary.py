@@ -19,6 +19,24 @@ _TOP = 5
 _KINDS = 3
 _NAME_WIDTH = 36
 
+#: The columns used of the reports that take less time with only these.
+_USED = {
+    "run_summary": ("format_name", "device_names", "event_count"),
+    "launch_bounds": ("lower_ratio", "upper_ratio", "coverage_ratio", "reason"),
+    "steps": (
+        *("step_name", "step_index", "step_kind", "step_count", "source_id", "reason"),
+        *("elapsed_ns", "mean_ns", "longest_ns", "spread_ratio", "stall_ns"),
+    ),
+    "ops": (
+        *("name", "call_count", "total_ns", "share_ratio", "bound_kind", "roof_ratio"),
+        *("total_flop", "provenance_kind", "reason"),
+    ),
+    "memory_by_kind": (
+        *("source_id", "process_id", "device_kind", "device_id", "kind", "is_total"),
+        *("peak_bytes", "at_peak_bytes", "share_ratio", "reason"),
+    ),
+}
+
 #: The topic of a line, and its text.
 Line = tuple[str, str]
 
@@ -38,7 +56,7 @@ class _Asked:
             given = {"run_id": self.run_id}
             if any(parameter.name == "phase" for parameter in query_named(report).parameters):
                 given["phase"] = self.phase
-            self._answers[report] = self.database.query(report, given).rows()
+            self._answers[report] = self.database.query(report, given, _USED.get(report)).rows()
         return self._answers[report]
 
 

@@ -15,7 +15,6 @@
 -- summary (kernels only), framework or hlo with device or host in parentheses (operator totals),
 -- layers (layer times) or host (host operators); NULL if there is none"
 -- step_kind = "VARCHAR: source of the steps: host, device, reported, detected or iteration"
--- first_step_index = "BIGINT: first step"
 -- work_ns = "BIGINT: device time of the timeline, in and outside of steps"
 -- outside_ns = "BIGINT: device time outside of steps; 0 if a run has no steps and all of it is
 -- compared"

@@ -1,7 +1,7 @@
 -- purpose = "Kernels by device time: launches, total, mean, minimum, maximum and share."
 -- source = "Zhu 2018 (TBD), Tables V and VI: duration as share of total kernel time"
 -- needs = ["kernel"]
--- depends = ["kernel_launch", "step_window"]
+-- depends = ["kernel_launch", "chosen_step"]
 -- parameters = "run_id phase"
 -- phase = "all, stable or N..M: only kernels launched in these steps"
 -- columns = "name launch_count total_ns mean_ns min_ns max_ns share_ratio"
@@ -13,11 +13,8 @@ with
     of_steps as (
         select source_id, event_id
         from attribution
-        join step_window($run_id, $phase) using (run_id, source_id)
-        where
-            $phase <> 'all'
-            and run_id = $run_id
-            and step_index between first_step_index and last_step_index
+        join chosen_step($run_id, $phase) using (run_id, source_id)
+        where run_id = $run_id and step_index between first_step_index and last_step_index
     )
 select
     name,

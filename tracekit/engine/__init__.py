@@ -200,16 +200,28 @@ class Database:
         columns = tuple(map(ResultColumn, names, units))
         return Result("sql", table.rename_columns(names), columns)
 
-    def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
+    def query(
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        columns: tuple[str, ...] | None = None,
+    ) -> Result:
         """Return the rows of a report; raise QueryError for unknown names or parameters.
 
-        If the store has only one value for a missing parameter, it is used, and the notes say so;
+        With `columns`, only these are returned, and what only others need is not computed. If the
+        store has only one value for a missing parameter, it is used, and the notes say so;
         if it has several, ChoiceError is raised. Small results are cached: the store does not
         change for this object, and drawing several models of a run repeats queries.
         """
-        return self._asked(name, dict(parameters or {}), None)
+        return self._asked(name, dict(parameters or {}), None, columns)
 
-    def _asked(self, name: str, given: Mapping[str, Any], runs: frozenset[str] | None) -> Result:
+    def _asked(
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        runs: frozenset[str] | None,
+        columns: tuple[str, ...] | None = None,
+    ) -> Result:
         """Return the rows of a report of `runs`; None for the runs that its parameters name."""
         query = query_named(name)
         if unknown := set(given) - {p.name for p in query.parameters}:
@@ -226,10 +238,12 @@ class Database:
             raise QueryError(f"the report {name} needs the parameter {', '.join(missing)}")
         runs = runs or _runs_of(query, given)
         values = self._values(query, given, runs)
-        asked = (name, runs, *values.values())
+        asked = (name, columns, runs, *values.values())
         known = self._answers.get(asked)
         answer = (
-            self._answer(query, values, _sight_of(query, values, runs)) if known is None else known
+            self._answer(_only(query, columns), values, _sight_of(query, values, runs))
+            if known is None
+            else known
         )
         if answer.table.nbytes <= _MOST_KEPT_BYTES and len(self._answers) < _MOST_KEPT_ANSWERS:
             self._answers[asked] = answer
@@ -483,6 +497,19 @@ def _sight_of(query: Query, values: Mapping[str, Any], runs: frozenset[str] | No
     if runs is None or len(runs) > 1 or not is_of_one_phase(query.name, is_all=phase == "all"):
         return _Sight(runs)
     return _Sight(runs, (next(iter(runs)), phase))
+
+
+def _only(query: Query, columns: tuple[str, ...] | None) -> Query:
+    """Return a report with only these of its columns, in its order; with all for None."""
+    if columns is None:
+        return query
+    kept = tuple(column for column in query.columns if column.name in columns)
+    if unknown := set(columns) - {column.name for column in kept}:
+        raise QueryError(f"the report {query.name} has no column {', '.join(sorted(unknown))}")
+    names = ", ".join(column.name for column in kept)
+    # DuckDB keeps the order of the rows: a SELECT of one table has that of the table.
+    sql = f"SELECT {names} FROM (\n{query.sql}\n)"  # noqa: S608 - all of it ours
+    return replace(query, sql=sql, columns=kept)
 
 
 def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:

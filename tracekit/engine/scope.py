@@ -83,7 +83,6 @@ class QueryScope:
         if self._name is not None:
             cursor.execute(f"ATTACH ':memory:' AS {self._name}")
         self.enter(cursor)
-        _make(cursor, STORED_TABLE, self._stored_rows())
 
     def enter(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Make this the catalog of `cursor`."""
@@ -142,7 +141,7 @@ class QueryScope:
     ) -> None:
         """Define macros first: DuckDB binds one when it is created, with all the views below it."""
         macros = [query for query in new if query.kind == "macro"]
-        for statement in (*stand_ins(new), *map(definition, macros)):
+        for statement in (*stand_ins(new), *map(self._definition, macros)):
             cursor.execute(statement)
         for query in new:
             if query.kind == "view":
@@ -150,6 +149,10 @@ class QueryScope:
         for query in macros if can_keep else ():
             if query.is_kept:
                 self._keep_rows(cursor, query)
+
+    def _definition(self, macro: Query) -> str:
+        empty = f"{_no_values(macro)} WHERE false"
+        return definition(replace(macro, sql=empty) if self._is_empty(macro) else macro)
 
     def _define_view(
         self, cursor: duckdb.DuckDBPyConnection, view: Query, *, can_keep: bool
@@ -180,14 +183,16 @@ class QueryScope:
         tables = [name for name in ("kernel", "transfer") if name in self._defined]
         return sum(cursor.sql(f"FROM {name}").count("*").fetchall()[0][0] for name in tables)
 
-    def _is_empty(self, view: Query) -> bool:
-        """Return whether a view has no rows because none of its tables has any."""
-        tables = view.empty_without
-        return bool(tables) and not any(map(self.snapshot.files_with, tables))
+    def _is_empty(self, query: Query) -> bool:
+        """Return whether a view or macro has no rows, in these sources or in the phase."""
+        is_of_all = self._asked is not None and self._asked[1] == "all"
+        tables = query.empty_without
+        has_no_table = tables and not any(map(self.snapshot.files_with, tables))
+        return bool(has_no_table) or (query.is_empty_for_all and is_of_all)
 
     def _define_references(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
         """Define the built-in tables that `texts` name."""
-        for table, rows in REFERENCES:
+        for table, rows in (*REFERENCES, (STORED_TABLE, self._stored_rows)):
             if table.name not in self._defined and any(table.name in text for text in texts):
                 _make(cursor, table, rows())
                 self._defined.add(table.name)
@@ -328,8 +333,12 @@ def stand_ins(queries: Sequence[Query]) -> Iterator[str]:
 
 
 def _stand_in(view: Query) -> str:
-    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in view.columns)
-    return f"CREATE OR REPLACE VIEW {view.name} AS SELECT {columns}"
+    return f"CREATE OR REPLACE VIEW {view.name} AS {_no_values(view)}"
+
+
+def _no_values(query: Query) -> str:
+    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in query.columns)
+    return f"SELECT {columns}"
 
 
 def definition(query: Query) -> str:

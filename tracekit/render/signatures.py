@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
+from functools import lru_cache
 
 from tracekit.render.text import inert
 from tracekit.signatures import (
@@ -49,6 +50,7 @@ _BETWEEN = {
 }
 
 
+@lru_cache(maxsize=1 << 12)
 def reading(name: str, detail: Detail) -> str:
     """`name` as inert text of any width; a C++ signature is reduced to `detail`."""
     name = inert(name)
