@@ -734,6 +734,12 @@ ATTRIBUTION = Table(
         ),
         Column("module_reason", TEXT, "why its context has no module_path"),
         Column("phase_reason", TEXT, "why its context has no phase_kind"),
+        Column(
+            "is_alone",
+            FLAG,
+            "no other work of its device runs at any time of it: its time needs no comparison "
+            "with others; NULL without a time",
+        ),
     ),
 )
 

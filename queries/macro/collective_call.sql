@@ -30,19 +30,38 @@ with
     -- few: asking them is much faster than asking each kernel. The counts keep the optimizer from
     -- asking each kernel first
     names as materialized(
-        select name, cast(sum(kernel_count) as bigint) as kernel_count
+        select name, is_always, collective_kind(kernel_function(name)) as kind
         from
             (
-                select name, collective_name, category_name, count(*) as kernel_count
-                from kernel
-                where wanted_run is null or run_id = wanted_run
-                group by all
+                select name, bool_and(is_communication) as is_always
+                from
+                    (
+                        select
+                            name,
+                            case
+                                when kernel_count > 0
+                                then is_communication(name, collective_name, category_name)
+                            end as is_communication
+                        from
+                            (
+                                select
+                                    name, collective_name, category_name, count(*) as kernel_count
+                                from kernel
+                                where wanted_run is null or run_id = wanted_run
+                                group by all
+                            )
+                    )
+                group by name
+                having bool_or(is_communication)
             )
-        where
-            case
-                when kernel_count > 0 then is_communication(name, collective_name, category_name)
-            end
-        group by name
+    ),
+    -- apart by whether they have a name: only files are read that a plain comparison leaves
+    origins as not materialized(
+        from attribution
+        where (wanted_run is null or run_id = wanted_run) and name in (select name from names)
+        union all
+        from attribution
+        where (wanted_run is null or run_id = wanted_run) and name is null
     ),
     kernels as materialized(
         select
@@ -50,6 +69,7 @@ with
             kernel.source_id,
             kernel.event_id,
             kernel.name,
+            names.kind as kind_of_name,
             kernel.collective_name,
             kernel.category_name,
             kernel.device_id,
@@ -57,23 +77,18 @@ with
             kernel.start_ns,
             kernel.dur_ns,
             kernel.args_json,
-            attribution.step_index,
-            attribution.launch_thread_id,
-            attribution.launch_start_ns
+            origins.step_index,
+            origins.launch_thread_id,
+            origins.launch_start_ns
         from kernel
         join names on names.name is not distinct from kernel.name
-        left join
-            (
-                from attribution
-                where
-                    (wanted_run is null or run_id = wanted_run)
-                    and (name is null or name in (select name from names))
-            ) as attribution using (source_id, event_id)
+        left join origins using (source_id, event_id)
         where
             (wanted_run is null or kernel.run_id = wanted_run)
             and case
-                when names.kernel_count > 0
-                then is_communication(kernel.name, kernel.collective_name, kernel.category_name)
+                when names.is_always
+                then true
+                else is_communication(kernel.name, kernel.collective_name, kernel.category_name)
             end
     ),
     -- a collective on the host: the call with its arguments, the operator with its tensors, the
@@ -125,7 +140,9 @@ with
             ) as out_and_in
         from
             (
-                kernels cross join (values ('call'), ('operator'), ('title')) as roles(role)
+                kernels
+                semi join calls using (source_id)
+                cross join (values ('call'), ('operator'), ('title')) as roles(role)
             ) as kernels
         asof join
             calls
@@ -167,6 +184,7 @@ with
             kernels.source_id,
             kernels.event_id,
             kernels.name,
+            kernels.kind_of_name,
             kernels.device_id,
             kernels.stream_id,
             kernels.start_ns,
@@ -189,6 +207,7 @@ with
             source_id,
             event_id,
             name,
+            collective_kind(kernel_function(name)) as kind_of_name,
             start_ns,
             dur_ns,
             false as is_kernel,
@@ -202,20 +221,24 @@ with
     said as (
         select
             *,
-            json_transform(
-                json_merge_patch(
-                    case when json_valid(call_json) then call_json else '{}' end,
-                    case when json_valid(args_json) then args_json else '{}' end
-                ),
-                '{"Collective name": "VARCHAR", "dtype": "VARCHAR", '
-                || '"In msg nelems": "VARCHAR", "Out msg nelems": "VARCHAR", '
-                || '"Group size": "VARCHAR", "Process Group Name": "VARCHAR", '
-                || '"Process Group ID": "VARCHAR", '
-                || '"Process Group Description": "VARCHAR", '
-                || '"Process Group Ranks": "VARCHAR", "Global rank start": "VARCHAR", '
-                || '"Global rank stride": "VARCHAR", "Seq": "VARCHAR", '
-                || '"Src Rank": "VARCHAR", "Dst Rank": "VARCHAR", "rank": "VARCHAR"}'
-            ) as said
+            case
+                when call_json is not null or args_json is not null
+                then
+                    json_transform(
+                        json_merge_patch(
+                            case when json_valid(call_json) then call_json else '{}' end,
+                            case when json_valid(args_json) then args_json else '{}' end
+                        ),
+                        '{"Collective name": "VARCHAR", "dtype": "VARCHAR", '
+                        || '"In msg nelems": "VARCHAR", "Out msg nelems": "VARCHAR", '
+                        || '"Group size": "VARCHAR", "Process Group Name": "VARCHAR", '
+                        || '"Process Group ID": "VARCHAR", '
+                        || '"Process Group Description": "VARCHAR", '
+                        || '"Process Group Ranks": "VARCHAR", "Global rank start": "VARCHAR", '
+                        || '"Global rank stride": "VARCHAR", "Seq": "VARCHAR", '
+                        || '"Src Rank": "VARCHAR", "Dst Rank": "VARCHAR", "rank": "VARCHAR"}'
+                    )
+            end as said
         from found
     ),
     typed as (
@@ -229,7 +252,7 @@ with
                 collective_kind(title),
                 collective_kind(op_name),
                 collective_kind(category_name),
-                collective_kind(kernel_function(name))
+                kind_of_name
             ) as kind,
             coalesce(nullif(said."Process Group Name", ''), said."Process Group ID") as group_name,
             nullif(replace(said."Process Group Ranks", ' ', ''), '') as group_ranks,
@@ -253,7 +276,7 @@ with
             and device_rank.source_id = said.source_id
             and device_rank.device_id is not distinct from said.device_id
     ),
-    sized as (
+    sized as materialized(
         select
             *,
             coalesce(group_name, group_ranks) is not null as has_group,
@@ -269,9 +292,20 @@ with
         from typed
         where is_kernel or kind is not null
     ),
+    -- windows over all calls take long, so what has few distinct values is numbered by itself
+    streams as (
+        select
+            source_id,
+            rank_index,
+            stream_id,
+            row_number() over (
+                partition by source_id, rank_index order by stream_id
+            ) as stream_number
+        from (select distinct source_id, rank_index, stream_id from sized where not has_group)
+    ),
     keyed as (
         select
-            *,
+            sized.*,
             said_in_bytes is not null or said_out_bytes is not null as is_said,
             coalesce(
                 out_and_in[1],
@@ -292,12 +326,14 @@ with
                         said."Group size",
                         pair
                     )
-                else
-                    'stream ' || dense_rank() over (
-                        partition by source_id, rank_index, has_group order by stream_id
-                    )
+                else 'stream ' || streams.stream_number
             end as group_key
         from sized
+        left join
+            streams
+            on streams.source_id = sized.source_id
+            and streams.rank_index is not distinct from sized.rank_index
+            and streams.stream_id is not distinct from sized.stream_id
     )
 select
     run_id,

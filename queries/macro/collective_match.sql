@@ -82,32 +82,65 @@ with
         from sequences
         group by group_key, sequence_basis
     ),
+    numbers as (
+        select
+            *,
+            row_number() over (
+                order by group_key, sequence_basis, sequence_index, collective_kind, nth
+            ) as match_index
+        from
+            (
+                select distinct group_key, sequence_basis, sequence_index, collective_kind, nth
+                from calls
+            )
+    ),
     gathered as materialized(
         select
             calls.*,
+            row_number() over () as call_index,
             groups.is_alike,
             coalesce(
                 calls.group_size_count,
                 max(calls.world_size_count) over (),
                 nullif((select count(distinct member) from calls), 1)
             ) as rank_count,
-            dense_rank() over (
-                order by
-                    calls.group_key,
-                    calls.sequence_basis,
-                    calls.sequence_index,
-                    calls.collective_kind,
-                    calls.nth
-            ) as match_index
+            numbers.match_index
         from calls
         join groups using (group_key, sequence_basis)
+        join
+            numbers
+            on numbers.group_key = calls.group_key
+            and numbers.sequence_basis = calls.sequence_basis
+            and numbers.sequence_index = calls.sequence_index
+            and numbers.collective_kind is not distinct from calls.collective_kind
+            and numbers.nth = calls.nth
     ),
-    counted as (
+    matches as materialized(
         select
-            *,
-            count(*) over one as call_count,
-            min(step_index) over one as match_step_index,
-            bool_and(dur_ns is not null and start_ns is not null) over one as is_timed,
+            match_index,
+            count(*) as call_count,
+            min(step_index) as match_step_index,
+            bool_and(dur_ns is not null and start_ns is not null) as is_timed,
+            min(dur_ns) as least_ns,
+            sum(dur_ns) as sum_ns,
+            max(
+                case
+                    collective_kind
+                    when 'barrier'
+                    then null
+                    when 'allgather'
+                    then coalesce(out_bytes, try(in_bytes * group_size_count))
+                    when 'reduce_scatter'
+                    then coalesce(in_bytes, try(out_bytes * group_size_count))
+                    else greatest(in_bytes, out_bytes)
+                end
+            ) as size_bytes
+        from gathered
+        group by match_index
+    ),
+    others as (
+        select
+            group_key,
             -- what is gathered or scattered over n ranks is n times as large on one side
             coalesce(
                 bool_or(
@@ -119,11 +152,17 @@ with
                         when 'reduce_scatter'
                         then in_bytes <> try(out_bytes * rank_count)
                     end
-                ) over (partition by group_key),
+                ),
                 false
             ) as is_of_others
         from gathered
-        window one as (partition by match_index)
+        group by group_key
+    ),
+    counted as (
+        select gathered.*, matches.* exclude (match_index), others.is_of_others
+        from gathered
+        join matches using (match_index)
+        join others using (group_key)
     ),
     candidates as materialized(
         select
@@ -216,39 +255,32 @@ with
         from placed
         left join agreeing using (group_key, sequence_basis)
     ),
-    timed as (
-        select
-            *,
-            case when match_reason is null then min(dur_ns) over one end as shortest_ns,
-            -- of equal durations the one that began last
-            row_number() over (
-                partition by match_index order by dur_ns, common_ns desc, rank_index, source_id
-            ) as last_rank,
-            common_ns = max(common_ns) over one as began_last,
-            sum(dur_ns) over one as sum_ns,
-            max(
-                case
-                    collective_kind
-                    when 'barrier'
-                    then null
-                    when 'allgather'
-                    then coalesce(out_bytes, try(in_bytes * group_size_count))
-                    when 'reduce_scatter'
-                    then coalesce(in_bytes, try(out_bytes * group_size_count))
-                    else greatest(in_bytes, out_bytes)
-                end
-            ) over one as size_bytes
+    -- the last rank of each collective: of equal durations the one that began last
+    last_ranks as (
+        select call_index, common_ns = max(common_ns) over one as began_last
         from judged
         window one as (partition by match_index)
+        qualify
+            row_number() over (
+                partition by match_index order by dur_ns, common_ns desc, rank_index, source_id
+            )
+            = 1
     ),
     told as (
         select
-            *,
+            judged.*,
+            case when match_reason is null then least_ns end as shortest_ns,
             case
-                when shortest_ns is not null and is_synchronizing and rank_count > 1
-                then last_rank = 1
-            end as is_last
-        from timed
+                when
+                    match_reason is null
+                    and least_ns is not null
+                    and is_synchronizing
+                    and rank_count > 1
+                then last_ranks.call_index is not null
+            end as is_last,
+            last_ranks.began_last
+        from judged
+        left join last_ranks using (call_index)
     )
 select
     source_id,

@@ -14,15 +14,27 @@
 -- exposed_ns = "BIGINT: time with one running and no class before it; sums to the busy time"
 with
     places as materialized(from work_place(wanted_run)),
+    sums as materialized(
+        select
+            place_index,
+            work_class,
+            any_value(elapsed_ns) as elapsed_ns,
+            count(*) as work_count,
+            sum(end_ns - start_ns) as sum_ns,
+            sum(end_ns - start_ns) filter (where is_alone) as without_others_ns
+        from work_in_window(wanted_run, wanted_phase)
+        group by place_index, work_class
+    ),
+    -- only what runs with other work is sorted
     work as materialized(
         select
             place_index,
             list_position(['compute', 'communication', 'memcpy', 'memset'], work_class)
             - 1 as class_rank,
             start_ns,
-            end_ns,
-            elapsed_ns
+            end_ns
         from work_in_window(wanted_run, wanted_phase)
+        where is_alone is not true
     ),
     -- +1 where work starts, -1 where it ends, which is before all that starts then
     edges as (
@@ -67,6 +79,12 @@ with
                 rows between unbounded preceding and current row
             )
     ),
+    classes as (
+        select
+            unnest([0, 1, 2, 3]) as class_rank,
+            unnest([1, 2, 4, 8]) as bit,
+            unnest(['compute', 'communication', 'memcpy', 'memset']) as work_class
+    ),
     mixes as (
         select
             place_index,
@@ -77,12 +95,10 @@ with
             sum(piece_ns) as mix_ns
         from pieces
         group by place_index, running
-    ),
-    classes as (
-        select
-            unnest([0, 1, 2, 3]) as class_rank,
-            unnest([1, 2, 4, 8]) as bit,
-            unnest(['compute', 'communication', 'memcpy', 'memset']) as work_class
+        union all
+        select sums.place_index, classes.bit as running, sums.without_others_ns as mix_ns
+        from sums
+        join classes using (work_class)
     ),
     times as (
         select
@@ -96,13 +112,8 @@ with
         cross join classes
         group by place_index, class_rank, work_class
     ),
-    sums as (
-        select place_index, class_rank, count(*) as work_count, sum(end_ns - start_ns) as sum_ns
-        from work
-        group by place_index, class_rank
-    ),
     windows as (
-        select place_index, any_value(elapsed_ns) as elapsed_ns from work group by place_index
+        select place_index, any_value(elapsed_ns) as elapsed_ns from sums group by place_index
     ),
     -- kernels that start while another runs
     overlapping as (
@@ -127,7 +138,7 @@ select
 from times
 join places on places.place_index = times.place_index
 join windows on windows.place_index = times.place_index
-left join sums on sums.place_index = times.place_index and sums.class_rank = times.class_rank
+left join sums on sums.place_index = times.place_index and sums.work_class = times.work_class
 left join
     overlapping
     on overlapping.place_index = times.place_index

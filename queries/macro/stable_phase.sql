@@ -4,7 +4,7 @@
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning; docs/metrics.md,
 -- section Steps and the stable phase"
 -- needs = ["attribution"]
--- depends = ["step_span", "unlike_steps"]
+-- depends = ["step_span", "unlike_steps", "work_span"]
 -- is_kept = true
 -- parameters = "wanted_run"
 -- columns = "run_id source_id first_step_index last_step_index step_count reason"
@@ -116,8 +116,7 @@ with
         from longest
         union
         select run_id, source_id
-        from attribution
-        where wanted_run is null or run_id = wanted_run
+        from work_span(wanted_run)
     )
 select
     run_id,

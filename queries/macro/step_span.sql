@@ -2,6 +2,7 @@
 -- host, else on the device, else detected."
 -- source = "Zhu 2018 (TBD), sect. 3.4; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
+-- depends = ["work_span"]
 -- is_kept = true
 -- parameters = "wanted_run"
 -- columns = "run_id source_id step_index-number step_kind mark_start_ns mark_ns start_ns end_ns
@@ -47,12 +48,12 @@ with
             source_id,
             step_index,
             min(start_ns) as start_ns,
-            max(start_ns + coalesce(dur_ns, 0)) as work_end_ns,
-            count(*) as work_count,
-            count(*) filter (where work_kind = 'kernel') as kernel_count,
-            cast(sum(dur_ns) filter (where work_kind = 'kernel') as bigint) as kernel_ns
-        from attribution
-        where (wanted_run is null or run_id = wanted_run) and step_index is not null
+            max(end_ns) as work_end_ns,
+            cast(sum(work_count) as bigint) as work_count,
+            cast(sum(kernel_count) as bigint) as kernel_count,
+            cast(sum(kernel_ns) as bigint) as kernel_ns
+        from work_span(wanted_run)
+        where step_index is not null
         group by run_id, source_id, step_index
     ),
     placed as (

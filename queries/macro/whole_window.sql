@@ -1,6 +1,7 @@
 -- purpose = "Time of all device work of each source."
 -- source = "docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
+-- depends = ["work_span"]
 -- is_kept = true
 -- parameters = "wanted_run"
 -- columns = "run_id source_id start_ns end_ns"
@@ -9,9 +10,8 @@
 select run_id, source_id, min(start_ns) as start_ns, max(end_ns) as end_ns
 from
     (
-        select run_id, source_id, start_ns, start_ns + coalesce(dur_ns, 0) as end_ns
-        from attribution
-        where wanted_run is null or run_id = wanted_run
+        select run_id, source_id, start_ns, end_ns
+        from work_span(wanted_run)
         union all
         select run_id, source_id, null as start_ns, null as end_ns
         from op_call

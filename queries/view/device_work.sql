@@ -5,7 +5,7 @@
 -- depends = ["work_class"]
 -- columns = "run_id source_id event_id work_class work_kind name device_id stream_id start_ns
 -- end_ns launch_event_id launch_name launch_thread_id launch_start_ns launch_end_ns
--- launch_work_count launch_reason op_name step_index"
+-- launch_work_count launch_reason op_name step_index is_alone"
 -- event_id = "work: kernel.event_id or transfer.event_id"
 -- work_class = "VARCHAR: compute or communication (kernels), memcpy (copies, and instructions
 -- that start or await one) or memset"
@@ -16,6 +16,7 @@
 -- launch_work_count = "BIGINT: kernels, copies and memsets that the call launched: more than one
 -- for a graph"
 -- launch_reason = "VARCHAR: why launch_event_id is NULL"
+-- is_alone = "BOOLEAN: no other work of its device runs at any time of it; NULL if unknown"
 -- op_name = "innermost operator around the call"
 with
     said as not materialized(
@@ -62,7 +63,8 @@ select
     work.launch_work_count,
     work.launch_reason,
     work.op_name,
-    work.step_index
+    work.step_index,
+    work.is_alone
 from attribution as work
 left join
     said

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tracekit.attribution.alone import alone
 from tracekit.attribution.columns import LATEST, NONE, Ints, Texts, ends, nullable
 from tracekit.attribution.contexts import Node, Tree
 from tracekit.attribution.host import Host
@@ -155,6 +156,7 @@ def work_rows(
     calls = host.slices
     launched = origins.launch[origins.launch >= 0]
     launch_counts = np.append(np.bincount(launched, minlength=len(calls)), NONE)
+    is_alone, has_time = alone(work)
 
     def columns(part: slice) -> dict[str, pa.Array]:
         launch = origins.launch[part]
@@ -179,6 +181,7 @@ def work_rows(
             "context_id": _places(origins.context[part]),
             "step_index": nullable(origins.step[part]),
             **{name: texts.array(getattr(origins, name)[part]) for name in _REASONS},
+            "is_alone": pa.array(is_alone[part], mask=~has_time[part]),
         }
 
     return in_batches(ATTRIBUTION, len(work), columns)
