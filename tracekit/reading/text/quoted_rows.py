@@ -18,7 +18,7 @@ from tracekit.schema import TEXT
 
 Ints = npt.NDArray[np.int64]
 _QUOTE, _COMMA, _LINE_FEED = b'",\n'
-_MOST_BYTES = 1 << 31
+MOST_BYTES = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def quoted_rows(place: int, lines: Sequence[bytes], width: int, first: int) -> Q
     Numbers are read in the columns from `first`.
     """
     text = b"\n".join([*lines, b""])
-    if len(text) >= _MOST_BYTES or not _is_utf_8(text):
+    if len(text) >= MOST_BYTES or not is_utf_8(text):
         return None
     read = _read if library() is None else _read_in_c
     if (found := read(text, len(lines), width, first)) is None:
@@ -62,7 +62,8 @@ def quoted_rows(place: int, lines: Sequence[bytes], width: int, first: int) -> Q
     return QuotedRows(place + np.cumsum(lengths) - lengths, width, first, digits, texts)
 
 
-def _is_utf_8(text: bytes) -> bool:
+def is_utf_8(text: bytes) -> bool:
+    """Return whether a text is UTF-8."""
     if text.isascii():
         return True
     try:
@@ -72,9 +73,17 @@ def _is_utf_8(text: bytes) -> bool:
     return True
 
 
-def _texts_of(text: bytes, offsets: npt.NDArray[np.int32]) -> pa.StringArray:
+def texts_of(text: bytes, offsets: npt.NDArray[np.int32]) -> pa.StringArray:
+    """Return what is between each two of the places in a text."""
     buffers = pa.py_buffer(offsets), pa.py_buffer(text)
     return pa.StringArray.from_buffers(len(offsets) - 1, *buffers)
+
+
+def plain_digits(digits: Ints, shapes: npt.NDArray[np.uint8]) -> PlainDigits:
+    """Return what tracekit.c tells of cells."""
+    decimals = shapes & np.uint8(GROUPED - 1)
+    is_plain, is_grouped = ((shapes & np.uint8(bit)) != 0 for bit in (PLAIN, GROUPED))
+    return PlainDigits(is_plain, digits, decimals, is_grouped)
 
 
 def _columns(texts: pa.StringArray, width: int, first: int, end: int) -> pa.StringArray:
@@ -96,9 +105,7 @@ def _read_in_c(
     found = (array.ctypes.data for array in (offsets, digits, shapes))
     if not compiled.tracekit_cells(text, len(text), rows, width, first, *found):
         return None
-    decimals = shapes & np.uint8(GROUPED - 1)
-    is_plain, is_grouped = ((shapes & np.uint8(bit)) != 0 for bit in (PLAIN, GROUPED))
-    return _texts_of(text, offsets), PlainDigits(is_plain, digits, decimals, is_grouped)
+    return texts_of(text, offsets), plain_digits(digits, shapes)
 
 
 def _read(
@@ -114,7 +121,7 @@ def _read(
         return None
     offsets = quotes.astype(np.int32)
     offsets[0::2] += 1
-    texts = _texts_of(text, offsets)
+    texts = texts_of(text, offsets)
     return texts, PlainDigits.of(_columns(texts, width, first, width))
 
 
