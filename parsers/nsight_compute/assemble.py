@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -28,11 +28,12 @@ from tracekit.parsers.nsight_compute.columns import (
     PageColumn,
     of_one_event,
 )
+from tracekit.parsers.nsight_compute.detail_blocks import DetailCells, joined
 from tracekit.parsers.nsight_compute.launches import Launch, PageLaunches
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
 from tracekit.parsers.nsight_compute.wide import WideRows
 from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
-from tracekit.reading.text.plain_numbers import PlainNumbers
+from tracekit.reading.text.plain_numbers import PlainDigits, PlainNumbers
 from tracekit.reading.text.quoted_rows import QuotedRows
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import (
@@ -44,7 +45,6 @@ from tracekit.schema import (
     REPEATED,
     TEXT,
     batch,
-    batch_of_rows,
 )
 from tracekit.wide import KERNEL_WIDE
 
@@ -150,6 +150,25 @@ class _LaunchRows:
         """Return how many cells of metrics they have."""
         return len(self.launches) * len(self.keys)
 
+    @property
+    def digits(self) -> PlainDigits:
+        """The cells as whole numbers, one metric after the other."""
+        return self.rows.digits
+
+    @property
+    def launch(self) -> Ints:
+        """The launch of each cell."""
+        return np.tile(np.arange(len(self.launches)), len(self.keys))
+
+    @property
+    def metric(self) -> Ints:
+        """The metric of each cell."""
+        return np.repeat(np.array(self.keys, np.int64), len(self.launches))
+
+    def texts(self, places: Ints) -> pa.Array:
+        """Return cells as written."""
+        return self.rows.texts(places)
+
 
 @dataclass(slots=True)
 class Assembler:
@@ -171,9 +190,12 @@ class Assembler:
     _keys: list[int] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)
     _spreads: list[tuple[int, Spread]] = field(default_factory=list)  # of cells that are means
-    _rows: list[_LaunchRows] = field(default_factory=list)  # of the current block
+    _rows: list[_LaunchRows | DetailCells] = field(default_factory=list)  # of the current block
     _row_cells: int = 0
-    _held: list[_LaunchRows] = field(default_factory=list)  # until it is known how many there are
+    _held: list[_LaunchRows | DetailCells] = field(
+        default_factory=list
+    )  # until it is known how many there are
+    _block_rules: list[tuple[int, Rule]] = field(default_factory=list)
     _wide: WideRows = field(default_factory=WideRows)
     _is_continued: bool = False
     _failed: int = 0
@@ -226,13 +248,27 @@ class Assembler:
         Return False if they must be read one by one: numbers are in another notation, a metric
         appears twice, or machines are mixed.
         """
-        is_plain = self.notation == "point" and len(set(keys)) == len(keys)
-        if not is_plain or not self._is_one_machine(launches):
+        return len(set(keys)) == len(keys) and self._hold(_LaunchRows(launches, keys, rows))
+
+    def add_details(self, cells: DetailCells, rules: Sequence[tuple[int, Rule]]) -> bool:
+        """Add launches, in rows of the details page, and the advice by their places.
+
+        Return False if they must be read one by one, as in `add_rows`.
+        """
+        if len(self._metrics) > _MOST_KEYS or not self._hold(cells):
             return False
-        self.launch_count += len(launches)
-        self.report.event_count += len(launches)
-        self._rows.append(_LaunchRows(launches, keys, rows))
-        self._row_cells += len(self._rows[-1])
+        self._block_rules += rules
+        self.report.event_count += len(rules)
+        return True
+
+    def _hold(self, rows: _LaunchRows | DetailCells) -> bool:
+        """Keep rows; return False if their numbers are in another notation, or machines mixed."""
+        if self.notation != "point" or not self._is_one_machine(rows.launches):
+            return False
+        self.launch_count += len(rows.launches)
+        self.report.event_count += len(rows.launches)
+        self._rows.append(rows)
+        self._row_cells += len(rows)
         return True
 
     def _is_one_machine(self, launches: PageLaunches) -> bool:
@@ -257,9 +293,10 @@ class Assembler:
         """Yield the rows of all launches but the last, which may continue, if there are enough."""
         if self._rows:
             yield from self._batches(len(self._launches))  # which come before them
+            yield from self._rules_at_once()
             self._held += self._rows
             self._rows.clear()
-            if self._is_wide:
+            if self._is_wide and sum(map(len, self._held)) > _MOST_CELLS:
                 yield from self._held_batches()
         else:
             yield from self._held_batches()
@@ -284,10 +321,10 @@ class Assembler:
 
     def _held_batches(self) -> Iterator[Batch]:
         """Yield the rows that are held, and forget them."""
-        for held in self._held:
-            cells = self._cells_by_metric(held.launches, held.keys, held.rows)
+        for held in _fewer(self._held):
+            cells = self._cells_at_once(held)
             rows = dict(self._launch_rows(held.launches, cells))
-            if self._is_wide and len(held.keys) <= _MOST_WIDE_METRICS:
+            if self._is_wide and 0 < len(held.keys) <= _MOST_WIDE_METRICS:
                 wide, others = self._wide.split(held.keys, self._metrics, cells, rows)
                 yield KERNEL_WIDE.name, wide
                 cells = cells.at(others)
@@ -295,6 +332,12 @@ class Assembler:
                 yield from rows.items()
             yield from self._metric_rows(held.launches, cells)
         self._held.clear()
+
+    def _rules_at_once(self) -> Iterator[Batch]:
+        """Yield the advice in the current block."""
+        if self._block_rules:
+            yield KERNEL_RULE.name, _rule_rows(self._block_rules)
+            self._block_rules.clear()
 
     def _batches(self, count: int) -> Iterator[Batch]:
         """Yield the rows of the first `count` launches and forget them."""
@@ -337,18 +380,16 @@ class Assembler:
 
     # -- cells --------------------------------------------------------------------------------
 
-    def _cells_by_metric(
-        self, launches: PageLaunches, keys: Sequence[int], page_rows: QuotedRows
-    ) -> PageCells:
-        """Return the cells of rows, one metric after the other."""
-        rows = np.tile(np.arange(len(launches)), len(keys))
-        metric = np.repeat(np.array(keys, np.int64), len(launches))
-        plain = PlainNumbers.of(page_rows.digits, self._powers(metric))
+    def _cells_at_once(self, rows: _LaunchRows | DetailCells) -> PageCells:
+        """Return the cells of rows that are read at once."""
+        metric = rows.metric
+        plain = PlainNumbers.of(rows.digits, self._powers(metric))
         numbers, others = plain.value, np.flatnonzero(~plain.is_plain)
-        raw = page_rows.texts(others)
+        raw = rows.texts(others)
         numbers[others] = self._values(raw, self._powers(metric[others]))
         nothing = np.full(len(metric), np.nan)
-        cells = self._read(launches, rows, metric, page_rows.texts, numbers, (nothing, nothing))
+        of = rows.launches, rows.launch, metric, rows.texts
+        cells = self._read(*of, numbers, (nothing, nothing))
         return replace(cells, plain=plain)
 
     def _cells_of(self, launches: PageLaunches, cut: int) -> PageCells:
@@ -605,6 +646,24 @@ class Assembler:
             )
 
 
+def _fewer(
+    held: Sequence[_LaunchRows | DetailCells],
+) -> Iterator[_LaunchRows | DetailCells]:
+    """Yield rows; those of the details page as fewer parts, as each metric takes its own time."""
+    parts: list[DetailCells] = []
+    for rows in held:
+        if isinstance(rows, DetailCells) and sum(map(len, parts)) < _MOST_CELLS:
+            parts.append(rows)
+            continue
+        if parts:
+            yield joined(parts)
+        parts = [rows] if isinstance(rows, DetailCells) else []
+        if not parts:
+            yield rows
+    if parts:
+        yield joined(parts)
+
+
 #: Where the pages of a report put their data.
 Sink = EvidenceSink | Assembler
 
@@ -704,6 +763,8 @@ def _counters(kernels: pa.RecordBatch, columns: Mapping[str, pa.Array]) -> pa.Re
 
 
 def _rule_rows(rules: Sequence[tuple[int, Rule]]) -> pa.RecordBatch:
-    return batch_of_rows(
-        KERNEL_RULE, [{"launch_event_id": launch, **asdict(rule)} for launch, rule in rules]
-    )
+    names = [part.name for part in fields(Rule)]
+    columns = {name: [getattr(rule, name) for _, rule in rules] for name in names}
+    columns["launch_event_id"] = [launch for launch, _ in rules]
+    made = {name: pa.array(x, KERNEL_RULE.schema.field(name).type) for name, x in columns.items()}
+    return batch(KERNEL_RULE, made, len(rules))

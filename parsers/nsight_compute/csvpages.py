@@ -6,11 +6,14 @@ import csv
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import itemgetter
 
 import pyarrow.compute as pc
 
 from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Assembler, Rule, Sink, Spread
+from tracekit.parsers.nsight_compute.detail_blocks import DetailBlock, DetailLayout
 from tracekit.parsers.nsight_compute.launches import (
     Launch,
     args_json,
@@ -27,6 +30,14 @@ from tracekit.reading.text.quoted_rows import QuotedRows, quoted_rows
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
 #: Without the label if only section headers were exported.
 _DETAIL_COLUMNS = ("Section Name", "Body Item Label", "Metric Name", "Metric Unit", "Metric Value")
+_RULE_COLUMNS = (
+    "Section Name",
+    "Rule Name",
+    "Rule Type",
+    "Rule Description",
+    "Estimated Speedup Type",
+    "Estimated Speedup",
+)
 _MEAN, _LEAST, _MOST = "Average", "Minimum", "Maximum"
 OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
 _LAUNCH_CELLS = (
@@ -59,6 +70,10 @@ _QUOTED_ROW = re.compile(rb'(?:"[^"]*(?:""[^"]*)*"(?:,|$))*(?:"[^"]*(?:""[^"]*)*
 _MOST_OPEN_BYTES = 1 << 20
 _MOST_OPEN_LINES = 200
 _MOST_SEEN = 1 << 20
+#: What a line of a text page may begin with or have in it, and one of another CSV page.
+_IN_A_PAGE = re.compile(rb'^(?:  |[\t"[])|, Context ')
+_MOST_HELD_BYTES = 16 << 20
+_NO_KEY = -1
 
 csv.field_size_limit(1 << 26)
 
@@ -115,6 +130,24 @@ class _Header:
         return is_whole and order == list(range(max(launch) + 1, max(launch) + 1 + len(order)))
 
     @property
+    def layout(self) -> DetailLayout | None:
+        """How rows of the details page are read at once; None if they cannot be."""
+        if not (self.is_quoted and self.is_long and not self.is_summary and self.is_in_order):
+            return None
+        names = (*_LAUNCH_COLUMNS, *self.nvtx)
+        first = self.places["Section Name"]
+        if sorted(self.places[name] for name in names if name in self.places) != [*range(first)]:
+            return None
+        return DetailLayout(
+            first,
+            len(self.details) - 1,
+            self.width,
+            self.launch_places,
+            self.arg_names,
+            [self.places.get(name, -1) for name in names],
+        )
+
+    @property
     def details(self) -> list[str]:
         """The columns of a metric that the page has."""
         return [name for name in _DETAIL_COLUMNS if name in self.places]
@@ -165,6 +198,92 @@ class CsvPage:
         if launches is None or not sink.add_rows(launches, self._row_keys, rows):
             return False
         self._has_gpus &= not rows.has_quotes  # as after `feed`, which reads these one by one
+        return True
+
+    def size_of_current(self, text: bytes) -> int:
+        """Return the size of the rows at the start of `text` that continue the current launch."""
+        at = 0
+        while text.startswith(self._prefix, at):
+            at = text.index(b"\n", at) + 1
+        return at
+
+    def feed_details(
+        self, place: int, text: bytes, feed: Callable[[int, bytes], None]
+    ) -> int | None:
+        """Take launches of the details page at once; None if lines must be read one by one.
+
+        Return the size of what was taken: the last launch may continue. Lines that are no rows go
+        to `feed`.
+        """
+        sink, header = self.sink, self.header
+        if header is None or self._open or not isinstance(sink, Assembler):
+            return None
+        layout = header.layout
+        block = DetailBlock.of(place, text, layout) if layout else None
+        if block is None or block.has("Process ID"):  # as a header has
+            return None
+        if not (names := block.names):
+            return 0 if len(text) < _MOST_HELD_BYTES else None
+        others = [(start, end) for start, end in block.rows.other_lines if start < block.end]
+        rules, launches = self._rules_of(block), block.launches()
+        if names[0] == self._current or rules is None or launches is None:
+            return None
+        if not self._are_no_rows(text, others):
+            return None
+        cells = block.cells(launches, self._key_of)
+        if _NO_KEY in cells.metric or not sink.add_details(cells, rules):
+            return None
+        for start, name in zip(launches.event_ids.tolist(), names, strict=True):
+            self._look_for_repeat(start, hash(name))
+        self._current, self._prefix = names[-1], b"\0"
+        for start, end in others:
+            feed(place + start, text[start:end].rstrip(b"\r"))
+        return block.end
+
+    def _key_of(self, head: bytes) -> int:
+        """Return the number of a metric by its cells; _NO_KEY if they are those of none."""
+        assert self.header is not None
+        if (known := self._keys.get(head)) is not None:
+            return known
+        names = self.header.details[:-1]
+        get = dict(zip(names, head.decode().split('","'), strict=True)).get
+        if not (label := get("Metric Name", "")):
+            return _NO_KEY
+        section = section_name(get("Section Name", ""))
+        unit, item = get("Metric Unit", ""), get("Body Item Label", "")
+        key = self._keys[head] = self.sink.key(section, label, unit, item)
+        return key
+
+    def _rules_of(self, block: DetailBlock) -> list[tuple[int, Rule]] | None:
+        """Return the advice in the rows of other cells; None if one of them is something else."""
+        assert self.header is not None
+        found, width = list[tuple[int, Rule]](), block.rest_width
+        names = ("Metric Name", *_RULE_COLUMNS)
+        places = [self.header.places.get(name, -1) for name in names]
+        pick = itemgetter(
+            *(place - self.header.width + width if place > 0 else -1 for place in places)
+        )
+        for launch, place, cells in block.other_rows():
+            if len(cells) not in (width, width + 1):
+                return None
+            label, *says = pick([*cells, ""])
+            if label or not _is_rule(says):
+                return None
+            found.append((launch, _rule(place + (place == launch), says)))
+        return found
+
+    def _are_no_rows(self, text: bytes, lines: Sequence[tuple[int, int]]) -> bool:
+        """Return whether lines between rows are of devices, or of no page."""
+        assert self.header is not None
+        table_end = -1  # of devices
+        for start, end in lines:
+            line = text[start:end]
+            if _GPUS.match(line) or (start == table_end and _GPU.match(line)):
+                table_end = end + 1
+            elif line.strip() != _NO_LINKS and (
+                _IN_A_PAGE.search(line) or self.header.row.search(line)
+            ):
+                return False
         return True
 
     def feed_fast(self, place: int, line: bytes) -> bool:
@@ -384,18 +503,15 @@ class CsvPage:
     def _long_row(self, place: int, cells: list[str], row: bytes) -> None:
         header = self.header
         assert header is not None
-        last = max(
-            header.places[name] for name in (*header.details, _MEAN) if name in header.places
-        )
         get = self._getter(cells)
         label = get("Metric Name")
-        least = last if label else header.width - 1  # metric rows end before the rule's columns
-        if not least < len(cells) <= header.width + 1:
+        if not self._is_whole(cells):
             self._skip_damaged(place, len(row), f"has {len(cells)} cells")
             return
         is_first = self._begin_long(place, cells, row)
-        if get("Rule Name") or get("Rule Type") or get("Rule Description"):
-            self.sink.rule(_rule(place + is_first, get))
+        says = [get(name) for name in _RULE_COLUMNS]
+        if _is_rule(says):
+            self.sink.rule(_rule(place + is_first, says))
         elif label:
             section = section_name(get("Section Name"))
             key = self.sink.key(section, label, get("Metric Unit"), get("Body Item Label"))
@@ -404,6 +520,17 @@ class CsvPage:
             else:
                 self.sink.add((key,), (get("Metric Value"),))
                 self._remember(row, get, key)
+
+    def _is_whole(self, cells: Sequence[str]) -> bool:
+        """Return whether a row of the details page has all cells."""
+        header = self.header
+        assert header is not None
+        last = max(
+            header.places[name] for name in (*header.details, _MEAN) if name in header.places
+        )
+        label = self._getter(cells)("Metric Name")
+        least = last if label else header.width - 1  # metric rows end before the rule's columns
+        return least < len(cells) <= header.width + 1
 
     def _launch_at(self, place: int, get: Callable[[str], str]) -> Launch:
         assert self.header is not None
@@ -607,19 +734,26 @@ def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Lau
     )
 
 
-def _rule(place: int, get: Callable[[str], str]) -> Rule:
-    speedup = percent(get("Estimated Speedup"))
+def _is_rule(says: Sequence[str]) -> bool:
+    """Return whether a row of the details page is advice, by its cells of _RULE_COLUMNS."""
+    return any(says[1:4])
+
+
+def _rule(place: int, says: Sequence[str]) -> Rule:
+    """Return the advice in the cells of _RULE_COLUMNS."""
+    section, name, kind, message, speedup_kind, speedup = says
     return Rule(
         place,
-        section_name(get("Section Name")),
-        get("Rule Name") or None,
-        get("Rule Type") or None,
-        get("Rule Description").strip() or None,
-        get("Estimated Speedup Type") or None,
-        speedup,
+        section_name(section),
+        name or None,
+        kind or None,
+        message.strip() or None,
+        speedup_kind or None,
+        percent(speedup),
     )
 
 
+@lru_cache(maxsize=4096)
 def percent(text: str) -> float | None:
     """Return a percentage as a ratio; some locales have a decimal comma."""
     match = re.fullmatch(r"(\d{1,9})(?:[.,](\d{1,9}))?%?", text.strip())

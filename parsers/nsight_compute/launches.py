@@ -63,6 +63,15 @@ class PageLaunches:
         return np.asarray(self.columns["launch_count"], np.int64)
 
     @classmethod
+    def joined(cls, parts: Sequence[PageLaunches]) -> PageLaunches:
+        """Return the launches of several parts of a page."""
+        columns = {
+            name: pa.concat_arrays([part.columns[name] for part in parts])
+            for name in parts[0].columns
+        }
+        return cls(columns, pa.concat_arrays([part.capabilities for part in parts]))
+
+    @classmethod
     def of(cls, launches: Sequence[Launch]) -> PageLaunches:
         """Return launches that were read one by one."""
         columns = {

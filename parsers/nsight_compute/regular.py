@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.parsers.nsight_compute.columns import Ints
 from tracekit.parsers.nsight_compute.launches import PageLaunches, capability_of, number, sizes
 from tracekit.parsers.nsight_compute.launches import args_json as args_of
-from tracekit.reading.text.quoted_rows import QuotedRows
 from tracekit.schema import INT, TEXT
 
 _INDEX = r"^[0-9]{1,18}$"
 
 
+class _Rows(Protocol):
+    """Rows of a page: where each begins, and their cells."""
+
+    @property
+    def starts(self) -> Ints: ...
+    def column(self, place: int, /) -> pa.StringArray: ...
+
+
 def launches_of(
-    rows: QuotedRows, places: Sequence[int], arg_names: tuple[str, ...]
+    rows: _Rows, places: Sequence[int], arg_names: tuple[str, ...]
 ) -> PageLaunches | None:
     """Return the launches of rows, from the columns of `csvpages.LAUNCH_CELLS` and arguments."""
     name, index, process, context, stream, device, grid, block, capability, count, *args = (

@@ -59,10 +59,43 @@ class _Pages:
         self.csv = CsvPage(sink, report, messages.feed)
         self.text = TextPage(sink, report)
         self._messages = messages
+        self._rest: TextBlock | None = None  # rows of a launch that may continue
 
     def take(self, block: TextBlock) -> None:
         """Read whole lines."""
         self.csv.begin_block()
+        if self.kinds() == ["details"] and not block.is_open:
+            self._take_details(block)
+            return
+        self._take_rest()
+        self._take_lines(block)
+
+    def _take_rest(self) -> None:
+        rest, self._rest = self._rest, None
+        if rest:
+            self._take_lines(rest)
+
+    def _take_details(self, block: TextBlock) -> None:
+        """Take rows of the details page, at once if possible; keep those of the last launch."""
+        parts = (self._rest, block) if self._rest else (block,)
+        place, self._rest = parts[0].offset_bytes, None
+        text = b"\n".join([*(part.text for part in parts), b""])
+        if len(parts) == 1 and (size := self.csv.size_of_current(text)):
+            self._take_lines(TextBlock(place, text[: size - 1]))
+            place, text = place + size, text[size:]
+            if not text:
+                return
+        taken = self.csv.feed_details(place, text, self._take_line)
+        if taken is not None:
+            self._rest = TextBlock(place + taken, text[taken:-1])
+        elif text:
+            self._take_lines(TextBlock(place, text[:-1]))
+
+    def _take_line(self, place: int, line: bytes) -> None:
+        if not (self.csv.feed(place, line) or self.text.feed(place, line)):
+            self._messages.feed(place, line)
+
+    def _take_lines(self, block: TextBlock) -> None:
         self.csv.is_last_line = self.text.is_last_line = block.is_open
         place = block.offset_bytes
         if self.kinds() == ["raw"] and self.csv.feed_rows(place, block.lines):
@@ -77,6 +110,7 @@ class _Pages:
 
     def finish(self) -> None:
         """Handle the end of input."""
+        self._take_rest()
         self.csv.finish()
         self.text.finish()
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Report
-from tracekit.reading.chrome.columns import Arg, Cells, arg, integer
+from tracekit.reading.chrome.columns import Arg, Cells, arg, integer, mapped
 from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader
 from tracekit.reading.chrome.rows import (
@@ -433,8 +433,15 @@ def _whole(group: EventGroup, *keys: str) -> list[int | None]:
     columns = [group.args[key] for key in keys if key in group.args]
     if not columns:
         return [None] * len(group)
-    numbers = [[n if (n := integer(v)) is None or n >= 0 else None for v in c] for c in columns]
+    numbers = [mapped(column, _nonnegative) for column in columns]
+    if len(numbers) == 1:
+        return numbers[0]
     return [next((n for n in row if n is not None), None) for row in zip(*numbers, strict=True)]
+
+
+def _nonnegative(value: Any) -> int | None:
+    number = integer(value)
+    return None if number is None or number < 0 else number
 
 
 def _operations(group: EventGroup, *keys: str) -> list[int | None]:

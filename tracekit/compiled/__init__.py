@@ -77,4 +77,10 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_cells.restype = _INT
     number = ctypes.c_int32
     found.tracekit_cells.argtypes = [*(_POINTER, _LONG, _LONG), *(number, number), *(_POINTER,) * 3]
+    found.tracekit_repeats.restype = _INT
+    found.tracekit_repeats.argtypes = [
+        *(_POINTER, _LONG, _LONG),
+        *(_POINTER,) * 7,
+        *(number, _POINTER),
+    ]
     return found

@@ -1880,3 +1880,163 @@ EXPORT int tracekit_cells(const uint8_t *text, int64_t size, int64_t rows, int32
     }
     return at == end ? found : CELLS_OTHER;
 }
+
+/* ---- rows that begin like those before them ---- */
+
+/* What a line is, instead of the number of its key. */
+enum { OTHER_ROW = -1, OTHER_LINE = -2 };
+
+typedef struct {
+    const uint8_t *text, *end;
+    int32_t owner_width, key_width, width;
+    int32_t *owners, *keys; /* where each begins and ends */
+    int32_t *places;        /* keys by their hash, from 1 */
+    int32_t place_count, owner_count, key_count;
+} Repeats;
+
+/* What follows a quoted cell, in which a quote may be written as two; NULL if it does not end. */
+static const uint8_t *skip_cell(const uint8_t *at, const uint8_t *end) {
+    at = skip_byte(at, end, '"');
+    while (at) {
+        at = cell_end(at, end);
+        if (!at || end - at < 2 || at[1] != '"') break;
+        at += 2;
+    }
+    return at ? at + 1 : NULL;
+}
+
+/* Where `count` cells end, the commas between them included; NULL if they are not there. */
+static const uint8_t *skip_cells(const uint8_t *at, const uint8_t *end, int32_t count) {
+    for (int32_t i = 0; at && i < count; i++) {
+        if (i) at = skip_byte(at, end, ',');
+        at = at ? skip_cell(at, end) : NULL;
+    }
+    return at;
+}
+
+static const uint8_t *skip_line_end(const uint8_t *at, const uint8_t *end) {
+    if (at && at < end && *at == '\r') at++;
+    return skip_byte(at, end, '\n');
+}
+
+/* Where the last of the cells up to the end of a line ends; NULL if there is anything else. */
+static const uint8_t *skip_row(const uint8_t *at, const uint8_t *end) {
+    const uint8_t *closing = at = skip_cell(at, end);
+    while (at && at < end && *at == ',' && end - at > 1 && at[1] == '"')
+        closing = at = skip_cell(at + 1, end);
+    if (at && at < end && *at == ',') at++;
+    return skip_line_end(at, end) ? closing : NULL;
+}
+
+/* Whether a line begins with two quoted numbers of at most 12 digits. */
+static int has_two_numbers(const uint8_t *at, const uint8_t *end) {
+    for (int i = 0; at && i < 2; i++) {
+        if (!(at = skip_byte(at, end, '"'))) return 0;
+        const uint8_t *closing = at;
+        while (closing < end && is_digit(*closing) && closing - at <= 12) closing++;
+        if (closing == at || closing - at > 12) return 0;
+        at = skip_byte(closing, end, '"');
+        at = at ? skip_byte(at, end, ',') : NULL;
+    }
+    return at != NULL;
+}
+
+/* The number of a key, a new one if it was not there before; -1 if there are too many. */
+static int32_t key_at(Repeats *found, const uint8_t *from, const uint8_t *to) {
+    uint64_t mask = (uint64_t)found->place_count - 1, at = hash_with(0, from, to) & mask;
+    for (; found->places[at]; at = (at + 1) & mask) {
+        const int32_t *known = &found->keys[2 * (int64_t)(found->places[at] - 1)];
+        if (known[1] - known[0] == to - from &&
+            !memcmp(found->text + known[0], from, (size_t)(to - from)))
+            return found->places[at] - 1;
+    }
+    if (2 * found->key_count >= found->place_count) return -1;
+    found->keys[2 * (int64_t)found->key_count] = (int32_t)(from - found->text);
+    found->keys[2 * (int64_t)found->key_count + 1] = (int32_t)(to - found->text);
+    found->places[at] = ++found->key_count;
+    return found->key_count - 1;
+}
+
+/* A key and a value. */
+typedef struct {
+    const uint8_t *key, *key_end, *value, *value_end;
+} Pair;
+
+/* Read what follows the cells of the owner, if it is a key and a value without quotes and then
+ * only empty cells. */
+static int read_pair(const Repeats *found, const uint8_t *at, Pair *pair) {
+    pair->key = pair->key_end = at + 2;
+    for (int32_t i = 0; i <= found->key_width; i++) {
+        at = skip_byte(at, found->end, ',');
+        at = at ? skip_byte(at, found->end, '"') : NULL;
+        const uint8_t *closing = at ? cell_end(at, found->end) : NULL;
+        if (!closing) return 0;
+        if (i + 1 == found->key_width) pair->key_end = closing;
+        pair->value = at, pair->value_end = closing;
+        at = closing + 1;
+    }
+    for (int32_t left = found->width - found->owner_width - found->key_width - 1;
+         left > 0 && found->end - at > 2 && !memcmp(at, ",\"\"", 3); left--)
+        at += 3;
+    if (at < found->end && *at == ',') at++;
+    return skip_line_end(at, found->end) != NULL;
+}
+
+/* Where the cells of the owner end in a row that begins at `at`; NULL if they are not cells. */
+static const uint8_t *read_owner(Repeats *found, const uint8_t *at) {
+    if (found->owner_count) {
+        const int32_t *last = &found->owners[2 * (int64_t)(found->owner_count - 1)];
+        int64_t size = last[1] - last[0];
+        if (found->end - at > size && at[size] == ',' &&
+            !memcmp(at, found->text + last[0], (size_t)size))
+            return at + size;
+    }
+    const uint8_t *closing = skip_cells(at, found->end, found->owner_width);
+    if (!closing || closing == found->end || *closing != ',') return NULL;
+    int32_t *owner = &found->owners[2 * (int64_t)found->owner_count++];
+    owner[0] = (int32_t)(at - found->text), owner[1] = (int32_t)(closing - found->text);
+    return closing;
+}
+
+/* Read lines, at most `most`. A row has the cells of its owner, which it mostly shares with the row
+ * before it, then those of a key, then a value, and no others but empty ones. For each line,
+ * `lines` gets four numbers: its owner (-1 before the first one), its key, and where the value
+ * begins and ends. A row of other cells has OTHER_ROW instead of a key, and where those cells begin
+ * and end; a line that is no row has OTHER_LINE, and where it begins and ends. `digits` and
+ * `shapes` get what `read_plain` says of the value. `owners` and `keys` have room for as many as
+ * there are lines; `places` are zeros, as many as a power of two. `counts` gets how many owners,
+ * keys and lines there are. 0 if the text is anything else: then what was written has no meaning.
+ */
+EXPORT int tracekit_repeats(const uint8_t *text, int64_t size, int64_t most, const int32_t *widths,
+                            int32_t *lines, int64_t *digits, uint8_t *shapes, int32_t *owners,
+                            int32_t *keys, int32_t *places, int32_t place_count, int32_t *counts) {
+    Repeats found = {text, text + size, widths[0],   widths[1], widths[2], owners,
+                     keys, places,      place_count, 0,         0};
+    const uint8_t *at = text;
+    int64_t row = 0;
+    for (; at < found.end; row++, lines += 4) {
+        const uint8_t *feed = memchr(at, '\n', (size_t)(found.end - at));
+        if (!feed || row == most) return 0;
+        lines[1] = OTHER_LINE, lines[2] = (int32_t)(at - text), lines[3] = (int32_t)(feed - text);
+        digits[row] = 0, shapes[row] = 0;
+        if (has_two_numbers(at, found.end)) {
+            const uint8_t *owner_end = read_owner(&found, at);
+            Pair pair = {at, at, at, at};
+            if (!owner_end) return 0;
+            if (read_pair(&found, owner_end, &pair)) {
+                lines[1] = key_at(&found, pair.key, pair.key_end);
+                if (lines[1] < 0) return 0;
+                shapes[row] = (uint8_t)read_plain(pair.value, pair.value_end, &digits[row]);
+            } else {
+                lines[1] = OTHER_ROW;
+                pair.value = owner_end + 1, pair.value_end = skip_row(pair.value, found.end);
+                if (!pair.value_end) return 0;
+            }
+            lines[2] = (int32_t)(pair.value - text), lines[3] = (int32_t)(pair.value_end - text);
+        }
+        lines[0] = found.owner_count - 1;
+        at = feed + 1;
+    }
+    counts[0] = found.owner_count, counts[1] = found.key_count, counts[2] = (int32_t)row;
+    return 1;
+}

@@ -432,6 +432,21 @@ for _ in range(3000):
 print(sound)
 """
 
+_REPEATS = """
+from tests.reading.text.test_quoted_rows import DAMAGE
+from tests.reading.text.test_repeated_rows import made
+from tracekit.reading.text import repeated_rows as rows
+rows.library = lambda: library
+sound = 0
+for _ in range(3000):
+    text = made(rng)
+    if rng.random() < 0.9:
+        place = rng.randrange(len(text))
+        text = text[:place] + rng.choice(DAMAGE) + text[place + rng.randrange(3) :]
+    sound += rows.repeated_rows(text, 3, 2, 7) is not None
+print(sound)
+"""
+
 
 def sanitized(script: str, folder: Path) -> int:
     """What `script` prints, with a library that stops at the first wrong access."""
@@ -479,3 +494,9 @@ def test_the_walk_to_contexts_touches_its_own_memory_only(tmp_path: Path, librar
 
 def test_the_cells_of_a_table_touch_their_own_memory_only(tmp_path: Path, library: Any) -> None:
     assert sanitized(_CELLS, tmp_path) > 200
+
+
+def test_rows_like_those_before_them_touch_their_own_memory_only(
+    tmp_path: Path, library: Any
+) -> None:
+    assert sanitized(_REPEATS, tmp_path) > 200

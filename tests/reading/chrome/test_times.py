@@ -92,6 +92,16 @@ def test_times_written_as_strings_are_exact(
     assert [event["start_ns"] for event in found] == [nearest_ns(text) for text in texts]
 
 
+@given(texts=st.lists(st.floats(1e-9, 1e12).map("{:.17g}".format) | WHOLE, min_size=1))
+@example(texts=["0.082000000000000003", "2.5000000000000001e-05", "4.4873950000000002"])
+@example(texts=["0.0004999999999999999999", "0.000500000000000000000", "0.0015000000000000000000"])
+@example(texts=["0.00000000000000000000000000001", "1"])
+@example(texts=["1.0000000000000000005", "0.5"])
+def test_doubles_with_all_their_digits(texts: list[str]) -> None:
+    found = to_ns([msgspec.Raw(text.encode()) for text in texts])
+    assert found.to_pylist() == [nearest_ns(text) for text in texts]
+
+
 @settings(deadline=None)
 @given(texts=st.lists(RELATIVE | WHOLE | st.just("null") | RELATIVE.map(json.dumps), min_size=1))
 def test_numbers_strings_and_nulls_in_one_block(

@@ -226,7 +226,7 @@ class Cells:
                 return ready, None
             convert = _DEFAULTS[kind]
         plain = plain_values(values)
-        made = _mapped(plain, convert)
+        made = mapped(plain, convert)
         if made.count(None) == plain.count(None):
             return pa.array(made, kind), None
         failed = [
@@ -281,9 +281,8 @@ class Cells:
         ]
         if not kept:
             return pa.nulls(len(self.group), TEXT)
-        heads = [head for head, _ in kept]
-        rows = zip(*(values for _, values in kept), strict=True)
-        return pa.array([_object(heads, row) for row in rows], TEXT)
+        rows = zip(*(_members(head, values) for head, values in kept), strict=True)
+        return pa.array([_object(row) for row in rows], TEXT)
 
 
 @lru_cache(maxsize=64)
@@ -296,8 +295,8 @@ def _text(value: str, size: int) -> pa.Array:
     return pa.repeat(pa.scalar(value, TEXT), size)
 
 
-def _mapped(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
-    """Every value converted; each different one only once if that pays."""
+def mapped(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
+    """Return every value converted; each different one only once if that pays."""
     if bool not in set(map(type, values)):  # True would pass for 1
         try:
             kinds = set(values)
@@ -381,10 +380,17 @@ def _beside(key: str, own: Sequence[Any], args: Sequence[Any] | None) -> dict[st
     }
 
 
-def _object(heads: Sequence[bytes], row: Sequence[Any]) -> bytes | None:
-    members = [
-        head + (bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value))
-        for head, value in zip(heads, row, strict=True)
-        if value is not None
+def _members(head: bytes, values: Sequence[Any]) -> list[bytes | None]:
+    """Return the members of objects as JSON, which all begin with `head`."""
+    encode = msgspec.json.encode
+    return [
+        None
+        if value is None
+        else head + (bytes(value) if isinstance(value, msgspec.Raw) else encode(value))
+        for value in values
     ]
-    return b"{" + b",".join(members) + b"}" if members else None
+
+
+def _object(row: Sequence[bytes | None]) -> bytes | None:
+    members = b",".join(filter(None, row))
+    return b"{" + members + b"}" if members else None

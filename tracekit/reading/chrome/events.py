@@ -78,7 +78,8 @@ class EventGroup:
 
     def argument_texts(self, *keys: str) -> list[str | None]:
         """The argument under the first of `keys` that there is, as text; None if it is not."""
-        return texts(next((self.args[k] for k in keys if k in self.args), (None,) * len(self)))
+        values = next((self.args[k] for k in keys if k in self.args), None)
+        return [None] * len(self) if values is None else texts(values)
 
     def take(self, places: Sequence[int]) -> EventGroup:
         """Some rows, without the arguments that none of them has."""
@@ -358,6 +359,8 @@ def _kinds(
 
 def texts(values: Sequence[Any]) -> list[str | None]:
     """The values that are text; None for the others."""
+    if set(map(type, values)) <= {str, type(None)}:
+        return list(values)
     return [value if isinstance(value, str) else None for value in values]
 
 

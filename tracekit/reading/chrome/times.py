@@ -26,6 +26,9 @@ _PROOF_LIMIT_US = float(2**42)
 ABSOLUTE_FROM_NS = 10**17
 _INT64_MAX = 2**63 - 1
 _NS_PER_US = 1000
+#: Digits of a number of 64 bits, and after the point of one.
+_MOST_FIGURES, _MOST_DECIMALS = 18, 21
+_ZERO = ord("0")
 _POWERS = 10 ** np.arange(19, dtype=np.int64)
 # Microseconds with nine decimals.
 _LONG = pa.decimal128(29, 9)
@@ -71,7 +74,8 @@ def _from_json(values: Sequence[msgspec.Raw]) -> pa.Array:
 def _from_plain_decimals(text: bytes, count: int) -> pa.Array | None:
     """From JSON numbers with commas between them; None if they are not plain decimals.
 
-    Plain is: digits with a point and a sign at most, up to 15 before the point and 18 in all.
+    Plain is: digits with a point and a sign at most, up to 15 before the point and 18 in all, not
+    counting zeros before the first other digit.
     """
     if text.translate(None, b"0123456789.,-"):
         return None
@@ -91,10 +95,30 @@ def _from_plain_decimals(text: bytes, count: int) -> pa.Array | None:
             return None
         figures -= np.isin(starts, signs)
     np.maximum(decimals, 0, out=decimals)
-    if figures.min() < 1 or sizes.max() > 18 or (sizes - decimals).max() > 15:
+    if figures.min() < 1 or decimals.max() > _MOST_DECIMALS or (sizes - decimals).max() > 15:
         return None
+    if figures.max() > _MOST_FIGURES:
+        figures -= _leading_zeros(codes, ends, decimals)
+        if figures.max() > _MOST_FIGURES:
+            return None
     digits = np.fromstring(text.replace(b".", b"").decode(), dtype=np.int64, sep=",")
     return pa.array(_scaled(digits, decimals))
+
+
+def _leading_zeros(
+    codes: np.ndarray[Any, np.dtype[np.uint8]], ends: Integers, decimals: Integers
+) -> Integers:
+    """How many zeros each number has before its first other digit; 0 for one of 1 or more."""
+    at = ends - decimals - 2  # the digit before the point
+    is_zero = (decimals > 0) & ((ends - decimals) - np.append(0, ends[:-1] + 1) == 2)
+    count, at = np.zeros(len(ends), np.int64), np.maximum(at, 0)
+    is_zero &= codes[at] == _ZERO
+    at += 2
+    while is_zero.any():
+        count += is_zero
+        is_zero &= (at < ends) & (codes[np.minimum(at, len(codes) - 1)] == _ZERO)
+        at += 1
+    return count
 
 
 def _decimals(points: Integers, starts: Integers, ends: Integers) -> Integers | None:
@@ -184,6 +208,13 @@ def _from_texts(texts: Sequence[str | None]) -> pa.Array:
         if nanos is not None:
             return nanos
     column = pa.array(texts, pa.string())
+    has_exponent = pc.fill_null(pc.match_substring(column, "e", ignore_case=True), False)
+    if 0 < has_exponent.true_count < len(texts):  # those few are read one by one
+        few = pa.array(map(_nanosecond, column.filter(has_exponent).to_pylist()), pa.int64())
+        others = pc.invert(has_exponent)
+        plain = _from_texts(column.filter(others).to_pylist())
+        found = pc.replace_with_mask(pa.nulls(len(texts), pa.int64()), has_exponent, few)
+        return pc.replace_with_mask(found, others, plain)
     if not pc.all(pc.match_substring_regex(column, _PLAIN), min_count=0).as_py():
         return pa.array([_nanosecond(text) for text in texts], pa.int64())
     try:

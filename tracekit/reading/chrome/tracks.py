@@ -6,7 +6,7 @@ are made of the others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from tracekit.source import Source
 Track = tuple[Hashable, Hashable]
 
 _MOST_NAMES = 1 << 20
+_PLAIN_TYPES = {int, str, type(None)}
 
 
 @dataclass(slots=True)
@@ -45,8 +46,13 @@ class Names:
 
 def tracks(group: EventGroup) -> list[Track]:
     """Process and thread of each event, fit for the keys of a dict."""
-    pids, tids = ([_hashable(value) for value in group.fields[key]] for key in ("pid", "tid"))
+    pids, tids = (_all_hashable(group.fields[key]) for key in ("pid", "tid"))
     return list(zip(pids, tids, strict=True))
+
+
+def _all_hashable(values: Sequence[Any]) -> Sequence[Hashable]:
+    is_plain = set(map(type, values)) <= _PLAIN_TYPES
+    return values if is_plain else [_hashable(value) for value in values]
 
 
 def _hashable(value: Any) -> Hashable:

@@ -6,6 +6,7 @@ decimals. `tracekit.engine.written` is the text again, as SQL over what is store
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,16 @@ class PlainDigits:
         shape = _Shape.of(cells)
         decimals = np.where(shape.is_plain, shape.decimals, 0).astype(np.uint8)
         return cls(shape.is_plain, shape.digits(), decimals, shape.is_grouped)
+
+    @classmethod
+    def joined(cls, parts: Sequence[PlainDigits]) -> PlainDigits:
+        """Return the cells of several parts, one after the other."""
+        return cls(
+            np.concatenate([part.is_plain for part in parts]),
+            np.concatenate([part.digits for part in parts]),
+            np.concatenate([part.decimals for part in parts]),
+            np.concatenate([part.is_grouped for part in parts]),
+        )
 
     def at(self, places: Ints) -> PlainDigits:
         """Return some of the cells."""

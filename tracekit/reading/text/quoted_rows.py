@@ -20,7 +20,7 @@ from tracekit.schema import TEXT
 
 Ints = npt.NDArray[np.int64]
 _QUOTE, _COMMA, _LINE_FEED = b'",\n'
-_MOST_BYTES = 1 << 31
+MOST_BYTES = 1 << 31
 _WITH_QUOTES = 2  # CELLS_WITH_QUOTES of tracekit.c
 
 
@@ -70,7 +70,7 @@ def quoted_rows(place: int, lines: Sequence[bytes], width: int, first: int) -> Q
     Numbers are read in the columns from `first`.
     """
     text = b"\n".join([*lines, b""])
-    if len(text) >= _MOST_BYTES or not _is_utf_8(text):
+    if len(text) >= MOST_BYTES or not is_utf_8(text):
         return None
     read = _read if library() is None else _read_in_c
     if (found := read(text, len(lines), width, first)) is None:
@@ -80,7 +80,8 @@ def quoted_rows(place: int, lines: Sequence[bytes], width: int, first: int) -> Q
     return QuotedRows(starts, width, first, found.digits, found.has_quotes, found.texts)
 
 
-def _is_utf_8(text: bytes) -> bool:
+def is_utf_8(text: bytes) -> bool:
+    """Return whether a text is UTF-8."""
     if text.isascii():
         return True
     try:
@@ -90,9 +91,17 @@ def _is_utf_8(text: bytes) -> bool:
     return True
 
 
-def _texts_of(text: bytes, offsets: npt.NDArray[np.int32]) -> pa.StringArray:
+def texts_of(text: bytes, offsets: npt.NDArray[np.int32]) -> pa.StringArray:
+    """Return what is between each two of the places in a text."""
     buffers = pa.py_buffer(offsets), pa.py_buffer(text)
     return pa.StringArray.from_buffers(len(offsets) - 1, *buffers)
+
+
+def plain_digits(digits: Ints, shapes: npt.NDArray[np.uint8]) -> PlainDigits:
+    """Return what tracekit.c tells of cells."""
+    decimals = shapes & np.uint8(GROUPED - 1)
+    is_plain, is_grouped = ((shapes & np.uint8(bit)) != 0 for bit in (PLAIN, GROUPED))
+    return PlainDigits(is_plain, digits, decimals, is_grouped)
 
 
 def _columns(texts: pa.StringArray, width: int, first: int, end: int) -> pa.StringArray:
@@ -113,10 +122,7 @@ def _read_in_c(text: bytes, rows: int, width: int, first: int) -> _Cells | None:
     found = compiled.tracekit_cells(text, len(text), rows, width, first, *to)
     if not found:
         return None
-    decimals = shapes & np.uint8(GROUPED - 1)
-    is_plain, is_grouped = ((shapes & np.uint8(bit)) != 0 for bit in (PLAIN, GROUPED))
-    read = PlainDigits(is_plain, digits, decimals, is_grouped)
-    return _Cells(_texts_of(text, offsets), read, found == _WITH_QUOTES)
+    return _Cells(texts_of(text, offsets), plain_digits(digits, shapes), found == _WITH_QUOTES)
 
 
 def _read(text: bytes, rows: int, width: int, first: int) -> _Cells | None:
@@ -131,7 +137,7 @@ def _read(text: bytes, rows: int, width: int, first: int) -> _Cells | None:
         return None
     offsets = quotes.astype(np.int32)
     offsets[0::2] += 1
-    texts = _texts_of(text, offsets)
+    texts = texts_of(text, offsets)
     digits = PlainDigits.of(_columns(texts, width, first, width))
     return _Cells(texts, digits, len(quotes) < len(every))
 
