@@ -1,0 +1,95 @@
+-- purpose = "Idle time of each device by cause and by the operator that launched the next work,
+-- with what the host did in the longest gap."
+-- source = "docs/metrics.md, section gaps"
+-- needs = ["attribution"]
+-- depends = ["gap_part", "device_work"]
+-- is_kept = true
+-- parameters = "wanted_run wanted_phase"
+-- columns = "source_id-rank device_id elapsed_ns-steps idle_kind op_name gap_count part_ns
+-- longest_ns host_name"
+-- idle_kind = "VARCHAR: gap_kind of gap_part; stall: host, for at least 1 ms at a time"
+-- op_name = "operator that launched the next work; without one, that work"
+-- gap_count = "BIGINT: gaps with this cause before it"
+-- part_ns = "BIGINT: their idle time of this cause"
+-- longest_ns = "BIGINT: idle time of this cause in the longest of them"
+-- host_name = "VARCHAR: what the launching thread was in, in the middle of the longest: the
+-- innermost slice with a name of its own; NULL if none"
+with
+    parts as (
+        select
+            parts.source_id,
+            parts.device_id,
+            parts.elapsed_ns,
+            case
+                when parts.gap_kind = 'host' and parts.part_ns >= 1000000
+                then 'stall'
+                else parts.gap_kind
+            end as idle_kind,
+            parts.part_ns,
+            coalesce(work.op_name, work.name) as op_name,
+            work.launch_thread_id,
+            parts.gap_start_ns + (parts.part_ns >> 1) as middle_ns
+        from gap_part(wanted_run, wanted_phase) as parts
+        left join
+            device_work as work
+            on work.run_id = wanted_run
+            and work.source_id = parts.source_id
+            and work.event_id = parts.next_event_id
+    ),
+    grouped as materialized(
+        select
+            source_id,
+            device_id,
+            any_value(elapsed_ns) as elapsed_ns,
+            idle_kind,
+            op_name,
+            count(*) as gap_count,
+            cast(sum(part_ns) as bigint) as part_ns,
+            max(part_ns) as longest_ns,
+            arg_max(launch_thread_id, part_ns) as thread_id,
+            arg_max(middle_ns, part_ns) as middle_ns
+        from parts
+        group by source_id, device_id, idle_kind, op_name
+    ),
+    -- few: each is looked for among all slices
+    longest as (
+        select *
+        from grouped
+        where idle_kind in ('stall', 'data_loading', 'synchronisation')
+        qualify row_number() over (partition by source_id, device_id order by longest_ns desc) <= 8
+    ),
+    hosts as (
+        select
+            longest.source_id,
+            longest.device_id,
+            longest.idle_kind,
+            longest.op_name,
+            arg_max(slice.name, (slice.start_ns, - slice.dur_ns)) as host_name
+        from longest
+        join
+            slice
+            on slice.run_id = wanted_run
+            and slice.source_id = longest.source_id
+            and slice.thread_id = longest.thread_id
+            and slice.start_ns <= longest.middle_ns
+            and slice.start_ns + slice.dur_ns > longest.middle_ns
+        where slice.slice_kind in ('op', 'annotation', 'python', 'runtime', 'driver')
+        group by longest.source_id, longest.device_id, longest.idle_kind, longest.op_name
+    )
+select
+    grouped.source_id,
+    grouped.device_id,
+    grouped.elapsed_ns,
+    grouped.idle_kind,
+    grouped.op_name,
+    grouped.gap_count,
+    grouped.part_ns,
+    grouped.longest_ns,
+    hosts.host_name
+from grouped
+left join
+    hosts
+    on hosts.source_id = grouped.source_id
+    and hosts.device_id is not distinct from grouped.device_id
+    and hosts.idle_kind = grouped.idle_kind
+    and hosts.op_name is not distinct from grouped.op_name
