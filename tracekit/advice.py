@@ -195,7 +195,9 @@ def _result(ranked: Sequence[Found], run_id: str, notes: tuple[str, ...]) -> Res
         ResultColumn("win_ns", "ns", "time to win at most"),
         ResultColumn("win_ratio", "ratio", "win_ns / time of the device"),
         ResultColumn("evidence", "", "what shows it"),
-        ResultColumn("place", "", "rank and device, if several have it: the one with the most to win"),
+        ResultColumn(
+            "place", "", "rank and device, if several have it: the one with the most to win"
+        ),
         ResultColumn("action", "", "what to do"),
         ResultColumn("command", "", "what to run next"),
         ResultColumn("overlaps", "", "findings that take from the same time"),

@@ -5,7 +5,6 @@
 -- parameters = "run_id"
 -- columns = "name win_ns launch_count rule_name speedup_ratio message elapsed_ns source_id-rank
 -- device_id"
--- name = "VARCHAR: kernel"
 -- win_ns = "duration of its launches, times the largest speedup that a rule estimates for each"
 -- launch_count = "BIGINT: launches with such a rule"
 -- rule_name = "VARCHAR: rule with the most to save"

@@ -7,7 +7,6 @@
 -- columns = "name win_ns launch_count total_ns roof_ratio nearest_name elapsed_ns source_id-rank
 -- device_id"
 -- launch_count = "BIGINT: launches below that share"
--- total_ns = "BIGINT: sum of their durations"
 -- roof_ratio = "DOUBLE: time at peak / time, over them"
 -- nearest_name = "VARCHAR: nearest roof"
 -- finding.title = "Kernels are far from every roof"

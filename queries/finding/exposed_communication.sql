@@ -6,7 +6,6 @@
 -- columns = "win_ns communication_ns hidden_ratio kernel_count elapsed_ns source_id-rank device_id"
 -- communication_ns = "BIGINT: time with communication"
 -- hidden_ratio = "DOUBLE: share of it beside compute"
--- kernel_count = "BIGINT: kernels of communication"
 -- finding.title = "Communication is not hidden by compute"
 -- finding.evidence = "{kernel_count:kernel} of communication run for {communication_ns},
 -- {hidden_ratio} of it beside compute; waits for other ranks are part of it"

@@ -7,7 +7,6 @@
 -- columns = "name win_ns copy_count copy_ns pageable_ns size_bytes elapsed_ns source_id-rank
 -- device_id"
 -- name = "VARCHAR: copy with the most time"
--- copy_count = "BIGINT: copies and memsets"
 -- copy_ns = "BIGINT: sum of their durations"
 -- pageable_ns = "BIGINT: part of it from or to pageable memory; NULL if none"
 -- size_bytes = "BIGINT: bytes; NULL if unknown"

@@ -4,9 +4,8 @@
 -- needs = ["attribution"]
 -- depends = ["idle_part"]
 -- parameters = "run_id phase"
--- columns = "op_name win_ns gap_count longest_ns host_name elapsed_ns source_id-rank device_id"
--- op_name = "operator that launched the work after the gaps; without one, that work"
--- gap_count = "BIGINT: gaps"
+-- columns = "op_name-after win_ns gap_count longest_ns host_name elapsed_ns source_id-rank
+-- device_id"
 -- finding.title = "The host launches work too slowly"
 -- finding.evidence = "{gap_count:gap} below 1 ms before a launch began, most before {op_name}"
 -- finding.action = "Launch fewer, larger kernels: torch.compile, CUDA graphs, fused or foreach

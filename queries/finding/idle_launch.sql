@@ -3,9 +3,8 @@
 -- needs = ["attribution"]
 -- depends = ["idle_part"]
 -- parameters = "run_id phase"
--- columns = "op_name win_ns gap_count longest_ns host_name elapsed_ns source_id-rank device_id"
--- op_name = "operator that launched the work after the gaps; without one, that work"
--- gap_count = "BIGINT: gaps"
+-- columns = "op_name-after win_ns gap_count longest_ns host_name elapsed_ns source_id-rank
+-- device_id"
 -- finding.title = "Launching takes longer than the work launched"
 -- finding.evidence = "{gap_count:gap} while a launch was under way; longest {longest_ns}, before
 -- {op_name}"

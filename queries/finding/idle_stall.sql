@@ -4,9 +4,8 @@
 -- needs = ["attribution"]
 -- depends = ["idle_part"]
 -- parameters = "run_id phase"
--- columns = "op_name win_ns gap_count longest_ns host_name elapsed_ns source_id-rank device_id"
--- op_name = "operator that launched the work after the gaps; without one, that work"
--- gap_count = "BIGINT: gaps"
+-- columns = "op_name-after win_ns gap_count longest_ns host_name elapsed_ns source_id-rank
+-- device_id"
 -- finding.title = "The host stalls while the device waits"
 -- finding.evidence = "{gap_count:gap} of at least 1 ms before a launch began; longest
 -- {longest_ns}, before {op_name}[, while the host was in {host_name}]"

@@ -3,9 +3,8 @@
 -- needs = ["attribution"]
 -- depends = ["idle_part"]
 -- parameters = "run_id phase"
--- columns = "op_name win_ns gap_count longest_ns host_name elapsed_ns source_id-rank device_id"
--- op_name = "operator that launched the work after the gaps; without one, that work"
--- gap_count = "BIGINT: gaps"
+-- columns = "op_name-after win_ns gap_count longest_ns host_name elapsed_ns source_id-rank
+-- device_id"
 -- finding.title = "The device runs dry after the host waited for it"
 -- finding.evidence = "{gap_count:gap} that begin in a call that waits for the device; longest
 -- {longest_ns}, before {op_name}[, in {host_name}]"

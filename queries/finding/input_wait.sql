@@ -4,7 +4,6 @@
 -- needs = ["step_part", "step"]
 -- parameters = "run_id"
 -- columns = "win_ns step_count part_name elapsed_ns source_id-rank device_id"
--- step_count = "BIGINT: steps"
 -- part_name = "VARCHAR: part with the most time"
 -- finding.title = "Steps wait for input"
 -- finding.evidence = "in {step_count:step}, by the profiler's breakdown; most is {part_name}"

@@ -11,7 +11,7 @@
 -- allocated_bytes = "BIGINT: maximum that was allocated"
 -- memory_bytes = "BIGINT: memory of the device"
 -- reserved_ratio = "DOUBLE: reserved_bytes / memory_bytes"
--- elapsed_ns = "BIGINT: NULL"
+-- elapsed_ns = "NULL"
 -- finding.title = "Device memory is nearly used up"
 -- finding.evidence = "{reserved_bytes} of {memory_bytes} reserved ({reserved_ratio}),
 -- {allocated_bytes} allocated at most"

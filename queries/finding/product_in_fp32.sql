@@ -7,15 +7,12 @@
 -- parameters = "run_id phase"
 -- columns = "name win_ns launch_count total_ns total_flop peak_factor elapsed_ns source_id-rank
 -- device_id"
--- name = "VARCHAR: kernel"
 -- win_ns = "total_ns, less the time of the known operations on tensor cores"
--- launch_count = "BIGINT: launches"
--- total_ns = "BIGINT: sum of their durations"
 -- total_flop = "BIGINT: operations of their operators, if modeled"
 -- peak_factor = "DOUBLE: TF32 peak of the device / its FP32 peak"
 -- finding.title = "Matrix products run on FP32 units, not on tensor cores"
--- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}[; the TF32 peak of
--- the device is {peak_factor} times its FP32 peak]"
+-- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}[; the TF32 peak of the
+-- device is {peak_factor} times its FP32 peak]"
 -- finding.action = "torch.set_float32_matmul_precision('high') (TF32), or BF16 by autocast, if
 -- the model bears it."
 -- finding.command = "query ops --param by=shape"

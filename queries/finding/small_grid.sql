@@ -9,11 +9,10 @@
 -- device_id"
 -- win_ns = "time of the kernels, times the share of multiprocessors without a block"
 -- launch_count = "BIGINT: launches with a grid that small"
--- total_ns = "BIGINT: sum of their durations"
 -- blocks_per_sm_count = "DOUBLE: blocks / multiprocessors, mean over their time"
 -- finding.title = "Kernels are too small to fill the device"
--- finding.evidence = "{launch_count:launch} with fewer blocks than multiprocessors; most time
--- in {name}, with {blocks_per_sm_count} blocks per multiprocessor"
+-- finding.evidence = "{launch_count:launch} with fewer blocks than multiprocessors; most time in
+-- {name}, with {blocks_per_sm_count} blocks per multiprocessor"
 -- finding.action = "Give each kernel more work: larger batches, batched or fused operators; or
 -- run several at once on streams."
 -- finding.command = "query kernel_time"

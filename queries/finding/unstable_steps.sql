@@ -7,7 +7,6 @@
 -- columns = "win_ns slow_count step_count median_ns slowest_ns slowest_step_index elapsed_ns
 -- source_id-rank device_id"
 -- slow_count = "BIGINT: slow steps"
--- step_count = "BIGINT: steps"
 -- median_ns = "BIGINT: median step"
 -- slowest_ns = "BIGINT: slowest step"
 -- slowest_step_index = "BIGINT: its number"
