@@ -67,7 +67,7 @@ class Found:
         if noun is not None:
             return counted(value, noun)
         if isinstance(value, str):
-            return display_names([value], _NAME_WIDTH)[0]
+            return display_names([value], _NAME_WIDTH)[0] if name.endswith("name") else value
         return human(value, unit_of(name))
 
 

@@ -13,8 +13,8 @@
 -- finding.title = "Copies hold up the device"
 -- finding.evidence = "{copy_count:transfer}[ of {size_bytes}], {copy_ns}[, of that {pageable_ns}
 -- with pageable memory]; most time in {name}"
--- finding.action = "Copy less; pin host memory (pin_memory=True) and copy with non_blocking=True
--- on a stream of its own, beside compute."
+-- finding.action = "Copy less, or begin earlier, beside compute; from a host: pin its memory
+-- (pin_memory=True) and copy with non_blocking=True on a stream of its own."
 -- finding.command = "query overlap"
 -- finding.pool = "copy"
 with

@@ -8,8 +8,8 @@
 -- finding.title = "The device waits for data"
 -- finding.evidence = "{gap_count:gap} while the launching thread loaded data; longest
 -- {longest_ns}[, in {host_name}]"
--- finding.action = "Load in other processes (num_workers), pin memory, prefetch, and decode
--- before training."
+-- finding.action = "Load in other processes (num_workers), pin memory, prefetch, and decode before
+-- training."
 -- finding.command = "query largest_gaps"
 -- finding.sums = ["gap_count"]
 -- finding.pool = "idle"

@@ -1,5 +1,5 @@
--- purpose = "Idle time of devices in gaps below 1 ms in which the host had not begun to launch
--- the next work."
+-- purpose = "Idle time of devices in gaps below 1 ms in which the host had not begun to launch the
+-- next work."
 -- source = "docs/metrics.md, section gaps"
 -- needs = ["attribution"]
 -- depends = ["idle_part"]

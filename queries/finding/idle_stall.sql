@@ -7,8 +7,8 @@
 -- columns = "op_name-after win_ns gap_count longest_ns host_name elapsed_ns source_id-rank
 -- device_id"
 -- finding.title = "The host stalls while the device waits"
--- finding.evidence = "{gap_count:gap} of at least 1 ms before a launch began; longest
--- {longest_ns}, before {op_name}[, while the host was in {host_name}]"
+-- finding.evidence = "{gap_count:gap} of at least 1 ms before a launch began; longest {longest_ns},
+-- before {op_name}[, while the host was in {host_name}]"
 -- finding.action = "Find what the host does in these gaps (sleep, logging, checkpoints, garbage
 -- collection, input), and move it out of the loop or to another thread."
 -- finding.command = "query largest_gaps"

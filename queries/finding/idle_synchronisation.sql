@@ -6,7 +6,7 @@
 -- columns = "op_name-after win_ns gap_count longest_ns host_name elapsed_ns source_id-rank
 -- device_id"
 -- finding.title = "The device runs dry after the host waited for it"
--- finding.evidence = "{gap_count:gap} that begin in a call that waits for the device; longest
+-- finding.evidence = "{gap_count:gap} beginning in a call that waits for the device; longest
 -- {longest_ns}, before {op_name}[, in {host_name}]"
 -- finding.action = "Remove .item(), .cpu(), synchronize() and blocking copies from the loop, or
 -- move them to its end."

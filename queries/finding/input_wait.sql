@@ -3,7 +3,7 @@
 -- source = "TensorFlow's profiler: input pipeline analysis of each step"
 -- needs = ["step_part", "step"]
 -- parameters = "run_id"
--- columns = "win_ns step_count part_name elapsed_ns source_id-rank device_id"
+-- columns = "win_ns step_count part_name elapsed_ns-reported source_id-rank device_id"
 -- part_name = "VARCHAR: part with the most time"
 -- finding.title = "Steps wait for input"
 -- finding.evidence = "in {step_count:step}, by the profiler's breakdown; most is {part_name}"
@@ -13,37 +13,36 @@
 -- finding.pool = "idle"
 with
     steps as (
-        select source_id, device_id, sum(dur_ns) as elapsed_ns, count(*) as step_count
+        select source_id, device_id, step_index, dur_ns, row_number() over () as step_number
         from step
         where run_id = $run_id and step_kind = 'reported' and dur_ns is not null
-        group by source_id, device_id
     ),
-    parts as (
-        select source_id, device_id, part_name, sum(dur_ns) as part_ns
-        from step_part
-        where run_id = $run_id and part_kind in ('infeed', 'host_to_device')
-        group by source_id, device_id, part_name
-    ),
-    summed as (
+    waits as (
         select
-            source_id,
-            device_id,
-            sum(part_ns) as part_ns,
-            arg_max(part_name, (part_ns, part_name)) as part_name
-        from parts
-        group by source_id, device_id
+            steps.source_id,
+            steps.device_id,
+            steps.step_number,
+            steps.dur_ns as step_ns,
+            least(sum(part.dur_ns), any_value(steps.dur_ns)) as wait_ns,
+            arg_max(part.part_name, (part.dur_ns, part.part_name)) as part_name
+        from steps
+        left join
+            step_part as part
+            on part.run_id = $run_id
+            and part.source_id = steps.source_id
+            and part.device_id is not distinct from steps.device_id
+            and part.step_index = steps.step_index
+            and part.part_kind in ('infeed', 'host_to_device')
+        group by steps.source_id, steps.device_id, steps.step_number, steps.dur_ns
     )
 select
-    cast(summed.part_ns as bigint) as win_ns,
-    steps.step_count,
-    summed.part_name,
-    cast(steps.elapsed_ns as bigint) as elapsed_ns,
-    summed.source_id,
-    summed.device_id
-from summed
-join
-    steps
-    on steps.source_id = summed.source_id
-    and steps.device_id is not distinct from summed.device_id
-where summed.part_ns > 0
-order by win_ns desc, summed.source_id, summed.device_id
+    cast(sum(wait_ns) as bigint) as win_ns,
+    count(*) filter (where wait_ns > 0) as step_count,
+    arg_max(part_name, (wait_ns, part_name)) as part_name,
+    cast(sum(step_ns) as bigint) as elapsed_ns,
+    source_id,
+    device_id
+from waits
+group by source_id, device_id
+having win_ns > 0
+order by win_ns desc, source_id, device_id

@@ -4,19 +4,17 @@
 -- parameters = "run_id full_ratio"
 -- full_ratio = {type = "DOUBLE", doc = "share of the memory from which it is nearly used up",
 -- default = 0.9}
--- columns = "win_ns reserved_bytes allocated_bytes memory_bytes reserved_ratio elapsed_ns
+-- columns = "win_ns-none reserved_bytes allocated_bytes memory_bytes reserved_ratio elapsed_ns-none
 -- source_id-rank device_id"
--- win_ns = "NULL: it is not about time"
 -- reserved_bytes = "BIGINT: maximum that the allocator reserved"
 -- allocated_bytes = "BIGINT: maximum that was allocated"
 -- memory_bytes = "BIGINT: memory of the device"
 -- reserved_ratio = "DOUBLE: reserved_bytes / memory_bytes"
--- elapsed_ns = "NULL"
 -- finding.title = "Device memory is nearly used up"
 -- finding.evidence = "{reserved_bytes} of {memory_bytes} reserved ({reserved_ratio}),
 -- {allocated_bytes} allocated at most"
--- finding.action = "Recompute activations, shard optimizer states, or use smaller types, before
--- the allocator runs out and frees its cache in the middle of a step."
+-- finding.action = "Recompute activations, shard optimizer states, or use smaller types, before the
+-- allocator runs out and frees its cache in the middle of a step."
 -- finding.command = "query memory_by_kind"
 -- finding.pool = "none"
 with

@@ -15,7 +15,9 @@
 -- finding.pool = "host"
 select
     slice.name,
-    cast(sum(slice.dur_ns) as bigint) as win_ns,
+    cast(
+        least(sum(slice.dur_ns), any_value(windows.end_ns - windows.start_ns)) as bigint
+    ) as win_ns,
     count(*) as call_count,
     any_value(windows.end_ns - windows.start_ns) as elapsed_ns,
     slice.source_id,

@@ -1,19 +1,14 @@
 -- purpose = "Time of operators above what their work takes at the roof, by the profiler's own
 -- operations and bytes."
--- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2; docs/metrics.md, section Operators"
+-- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2; docs/metrics.md, sections Operators and Findings"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_figures", "usual_latency_ratio"]
 -- parameters = "run_id"
--- columns = "name win_ns total_ns share_ratio roof_ratio bound_kind elapsed_ns source_id-rank
--- device_id"
--- name = "VARCHAR: type or class of operators"
--- total_ns = "BIGINT: its own time"
--- share_ratio = "DOUBLE: share of the time of all operators"
--- roof_ratio = "DOUBLE: time at peak / time"
--- elapsed_ns = "BIGINT: time of all operators"
+-- columns = "name-type win_ns total_ns-self share_ratio-self roof_ratio bound_kind elapsed_ns-all
+-- source_id-rank device_id"
 -- finding.title = "Operators are far from every roof"
--- finding.evidence = "most to win in {name}: {share_ratio} of operator time, at {roof_ratio} of
--- its roof"
+-- finding.evidence = "most to win in {name}: {share_ratio} of operator time, at {roof_ratio} of its
+-- roof"
 -- finding.action = "Fuse them, enlarge them, or change the layout or type that they work on."
 -- finding.command = "query reported_op_breakdown"
 -- finding.pool = "compute"

@@ -1,7 +1,7 @@
--- purpose = "Time of kernels with fewer blocks than the device has multiprocessors: the rest of
--- the device is idle."
--- source = "NVIDIA, CUDA C++ Best Practices Guide, section Thread and Block Heuristics: more
--- blocks than multiprocessors"
+-- purpose = "Time of kernels with fewer blocks than the device has multiprocessors: the rest of the
+-- device is idle."
+-- source = "NVIDIA, CUDA C++ Best Practices Guide, section Thread and Block Heuristics: more blocks
+-- than multiprocessors"
 -- needs = ["attribution", "kernel"]
 -- depends = ["work_in_window"]
 -- parameters = "run_id phase"
@@ -13,8 +13,8 @@
 -- finding.title = "Kernels are too small to fill the device"
 -- finding.evidence = "{launch_count:launch} with fewer blocks than multiprocessors; most time in
 -- {name}, with {blocks_per_sm_count} blocks per multiprocessor"
--- finding.action = "Give each kernel more work: larger batches, batched or fused operators; or
--- run several at once on streams."
+-- finding.action = "Give each kernel more work: larger batches, batched or fused operators; or run
+-- several at once on streams."
 -- finding.command = "query kernel_time"
 -- finding.sums = ["launch_count", "total_ns"]
 -- finding.pool = "compute"

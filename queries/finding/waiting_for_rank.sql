@@ -16,7 +16,10 @@
 with
     calls as materialized(from collective_match($run_id, $phase)),
     ranks as (
-        select rank_index, sum(lost_ns) as lost_ns, sum(sum(lost_ns)) over () as all_lost_ns
+        select
+            rank_index,
+            coalesce(sum(lost_ns), 0) as lost_ns,
+            sum(sum(lost_ns)) over () as all_lost_ns
         from calls
         group by rank_index
     ),
