@@ -11,8 +11,8 @@
 -- speedup_ratio = "DOUBLE: what it estimates"
 -- message = "VARCHAR: what it says"
 -- finding.title = "Nsight Compute advises on kernels"
--- finding.evidence = "Nsight's own estimate for {launch_count:launch}; most in {name},
--- {speedup_ratio} by its rule {rule_name}"
+-- finding.evidence = "Nsight's own estimate for {launch_count:launch}; the largest is
+-- {speedup_ratio}[ of {name}][ by its rule {rule_name}]"
 -- finding.action = "Follow the rules, which the evidence lists; each estimate is for the kernel
 -- alone."
 -- finding.command = "query advised_by_nsight"
@@ -35,7 +35,11 @@ with
             on kernel.run_id = rule.run_id
             and kernel.source_id = rule.source_id
             and kernel.event_id = rule.launch_event_id
-        where rule.run_id = $run_id and rule.speedup_kind = 'global' and kernel.dur_ns > 0
+        where
+            rule.run_id = $run_id
+            and rule.speedup_kind = 'global'
+            and rule.speedup_ratio > 0
+            and kernel.dur_ns > 0
         group by rule.source_id, kernel.device_id, kernel.name, kernel.event_id, kernel.dur_ns
     ),
     sums as (

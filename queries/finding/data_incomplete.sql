@@ -7,7 +7,7 @@
 -- issue_count = "BIGINT: kinds of problems"
 -- lost_bytes = "BIGINT: bytes of the file that gave no event"
 -- message-issue = "VARCHAR: the worst problem"
--- finding.title = "Data is incomplete"
+-- finding.title = "The recording or its file has problems"
 -- finding.evidence = "{file_name}[: {message}]"
 -- finding.action = "Get a new copy or record it again before trusting sums and idle times."
 -- finding.command = "issues"

@@ -7,7 +7,8 @@
 -- source_id-rank device_id-none"
 -- unknown_ratio-bound = "DOUBLE: share of total_ns in launches without a bound"
 -- finding.title = "Counters do not give the bound of kernels"
--- finding.evidence = "{unknown_ratio} of the time of launches with counters ({total_ns}): {reason}"
+-- finding.evidence = "{unknown_ratio} of the launches with counters[, by their {total_ns}]:
+-- {reason}"
 -- finding.action = "Collect them: ncu --set roofline, or --metrics with those missing; name an
 -- unknown device at ingest (--device)."
 -- finding.command = "kernels"
@@ -28,7 +29,7 @@ select
     coalesce(
         ratio(sum(dur_ns) filter (where is_unknown), sum(dur_ns)), avg(cast(is_unknown as integer))
     ) as unknown_ratio,
-    cast(sum(dur_ns) as bigint) as total_ns,
+    nullif(cast(sum(dur_ns) as bigint), 0) as total_ns,
     arg_max(reason, (dur_ns, reason)) filter (where is_unknown) as reason,
     arg_max(missing_metrics, (dur_ns, missing_metrics)) filter (
         where is_unknown

@@ -23,7 +23,7 @@ with
             steps.device_id,
             steps.step_number,
             steps.dur_ns as step_ns,
-            least(sum(part.dur_ns), any_value(steps.dur_ns)) as wait_ns,
+            least(coalesce(sum(part.dur_ns), 0), any_value(steps.dur_ns)) as wait_ns,
             arg_max(part.part_name, (part.dur_ns, part.part_name)) as part_name
         from steps
         left join

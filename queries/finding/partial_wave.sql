@@ -11,7 +11,7 @@
 -- wave_count = "DOUBLE: waves, mean over their time"
 -- elapsed_ns-counted = "BIGINT: time of all kernels of the device"
 -- finding.title = "The last wave of blocks leaves multiprocessors idle"
--- finding.evidence = "{launch_count:launch}, {total_ns}; most to win in {name}, with {wave_count}
+-- finding.evidence = "{launch_count:launch}, {total_ns}; most to win[ in {name}] with {wave_count}
 -- waves"
 -- finding.action = "Choose grids that fill whole waves (other tiles, stream-K, persistent kernels),
 -- or give launches more blocks."

@@ -26,7 +26,7 @@ with
             part.device_id,
             part.step_index,
             part.part_name,
-            least(sum(part.dur_ns), any_value(steps.dur_ns)) as part_ns
+            least(coalesce(sum(part.dur_ns), 0), any_value(steps.dur_ns)) as part_ns
         from step_part as part
         join
             steps
