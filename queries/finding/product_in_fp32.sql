@@ -1,20 +1,21 @@
 -- purpose = "Time of matrix products and convolutions on FP32 units above what their operations
 -- take on the tensor cores that the device has."
--- source = "NVIDIA, cuBLAS and PyTorch (allow_tf32): FP32 products can use tensor cores as TF32;
--- operations as modeled from shapes"
+-- source = "NVIDIA, cuBLAS and PyTorch (allow_tf32, autocast): FP32 products can use tensor cores
+-- as TF32, BF16 or FP16; operations as modeled from shapes"
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "is_fp32_product", "work_by_context", "device_peak"]
 -- parameters = "run_id phase"
--- columns = "name win_ns launch_count total_ns total_flop peak_factor elapsed_ns source_id-rank
--- device_id"
+-- columns = "name win_ns launch_count total_ns total_flop tensor_name peak_factor elapsed_ns
+-- source_id-rank device_id"
 -- win_ns = "total_ns, less the time of the known operations on tensor cores"
 -- total_flop = "BIGINT: operations of their operators, if modeled"
--- peak_factor = "DOUBLE: TF32 peak of the device / its FP32 peak"
+-- tensor_name = "VARCHAR: type of the tensor cores: TF32; without it BF16, else FP16"
+-- peak_factor = "DOUBLE: their peak / the FP32 peak of the device"
 -- finding.title = "Matrix products run on FP32 units, not on tensor cores"
--- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}[; the TF32 peak of the
--- device is {peak_factor} times its FP32 peak]"
--- finding.action = "torch.set_float32_matmul_precision('high') (TF32), or BF16 by autocast, if the
--- model bears it."
+-- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}; the {tensor_name} peak
+-- of the device is {peak_factor} times its FP32 peak"
+-- finding.action = "torch.set_float32_matmul_precision('high') for TF32, or autocast to BF16 or
+-- FP16, if the model bears it."
 -- finding.command = "query ops --param by=shape"
 -- finding.sums = ["launch_count", "total_ns", "total_flop"]
 -- finding.pool = "compute"
@@ -53,32 +54,46 @@ with
             work_by_context($run_id) as modeled
             on modeled.source_id = work.source_id
             and modeled.context_id = attribution.context_id
+    ),
+    peaks as (
+        select
+            source_id,
+            device_id,
+            fp32_flop_per_s,
+            coalesce(
+                tensor_tf32_flop_per_s, tensor_bf16_flop_per_s, tensor_fp16_flop_per_s
+            ) as tensor_flop_per_s,
+            case
+                when tensor_tf32_flop_per_s is not null
+                then 'TF32'
+                when tensor_bf16_flop_per_s is not null
+                then 'BF16'
+                else 'FP16'
+            end as tensor_name
+        from device_peak
+        where run_id = $run_id
     )
 select
     products.name,
     cast(
         floor(
-            sum(
-                greatest(
-                    dur_ns - coalesce(ratio(flop_count * 1e9, peak.tensor_tf32_flop_per_s), 0), 0
-                )
-            )
+            sum(greatest(dur_ns - coalesce(ratio(flop_count * 1e9, tensor_flop_per_s), 0), 0))
         ) as bigint
     ) as win_ns,
     count(*) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     cast(sum(flop_count) as bigint) as total_flop,
-    any_value(ratio(peak.tensor_tf32_flop_per_s, peak.fp32_flop_per_s)) as peak_factor,
+    any_value(tensor_name) as tensor_name,
+    any_value(ratio(tensor_flop_per_s, fp32_flop_per_s)) as peak_factor,
     any_value(elapsed_ns) as elapsed_ns,
     products.source_id,
     products.device_id
 from products
 join
-    device_peak as peak
-    on peak.run_id = $run_id
-    and peak.source_id = products.source_id
-    and peak.device_id is not distinct from products.device_id
-where peak.tensor_tf32_flop_per_s > peak.fp32_flop_per_s
+    peaks
+    on peaks.source_id = products.source_id
+    and peaks.device_id is not distinct from products.device_id
+where tensor_flop_per_s > fp32_flop_per_s
 group by products.source_id, products.device_id, products.name
 having win_ns > 0
 order by win_ns desc, products.source_id, products.device_id, products.name
