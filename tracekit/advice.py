@@ -166,11 +166,15 @@ def _overlaps(ranked: Sequence[Found]) -> list[str | None]:
         ", ".join(
             str(place + 1)
             for place, other in enumerate(pools)
-            if place != index and pool != "none" and (other == pool or _ALL_TIME in (other, pool))
+            if place != index and _is_shared(pool, other)
         )
         or None
         for index, pool in enumerate(pools)
     ]
+
+
+def _is_shared(pool: str, other: str) -> bool:
+    return "none" not in (pool, other) and (pool == other or _ALL_TIME in (pool, other))
 
 
 def _result(ranked: Sequence[Found], run_id: str, notes: tuple[str, ...]) -> Result:
