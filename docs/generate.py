@@ -321,14 +321,20 @@ def _reports() -> str:
 
 
 def _other_queries() -> str:
-    return "".join(_query(q) for q in catalog().values() if q.kind != "report")
+    return "".join(_query(q) for q in catalog().values() if q.kind not in ("report", "finding"))
+
+
+def _findings() -> str:
+    return "".join(_query(q) for q in catalog().values() if q.kind == "finding")
 
 
 def _query(query: Query) -> str:
     lines = [f"### `{query.name}`", "", query.purpose, "", f"- Source: {query.source}"]
     lines += [f"- Needs rows in: {_named(query.needs)}"] * bool(query.needs)
     lines += [f"- Uses: {_named(query.depends)}"] * bool(query.depends)
-    lines += [f"- Kind: {query.kind}"] * (query.kind != "report")
+    lines += [f"- Kind: {query.kind}"] * (query.kind not in ("report", "finding"))
+    if query.finding is not None:
+        lines += [f"- Finding: {query.finding.title}. {query.finding.action}"]
     lines += [f"- Parameter {_parameter_of(p)}" for p in query.parameters]
     text = "\n".join(lines) + "\n\n"
     if query.columns:
@@ -420,6 +426,7 @@ _COMMAND_EXAMPLES = {
     "query": ["tracekit query gpu_utilization --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "summary": ["tracekit summary gpu --store S"],
+    "advise": ["tracekit advise gpu --store S"],
     "remove": ["tracekit remove cut --store S"],
     "check": ["tracekit check --store S"],
 }
@@ -431,6 +438,7 @@ _ORDER = (
     "formats",
     "devices",
     "summary",
+    "advise",
     "kernels",
     "join",
     "joins",
@@ -526,6 +534,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "formats": _formats,
     "tables": _tables,
     "reports": _reports,
+    "findings": _findings,
     "other queries": _other_queries,
     "commands": _commands,
     "exit codes": _exit_codes,

@@ -17,8 +17,10 @@ import msgspec
 from tracekit.errors import QueryError, UsageError
 from tracekit.schema import TABLES
 
-Kind = Literal["macro", "view", "report", "check"]
-KINDS: tuple[Kind, ...] = ("macro", "view", "report", "check")
+Kind = Literal["macro", "view", "report", "finding", "check"]
+KINDS: tuple[Kind, ...] = ("macro", "view", "report", "finding", "check")
+#: Columns that every finding has, beside its evidence.
+FINDING_COLUMNS = ("win_ns", "elapsed_ns", "source_id", "device_id")
 
 #: Reports by the names they had before.
 RENAMED = {
@@ -92,6 +94,24 @@ class Parameter(Field, frozen=True, forbid_unknown_fields=True):
 Entry = TypeVar("Entry", bound=Field)
 
 
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a finding tells people: what is wrong, the evidence, what to do about it.
+
+    ``evidence`` has columns of the finding in braces, with a noun for a count: ``{gap_count:gap}``;
+    a part in brackets is omitted if one of its columns is NULL. Columns in ``sums`` are sums over
+    the rows of the device, the others those of the row with the most to win. ``command`` is the
+    next command, without the program's name, the run and the store. ``pool`` is the time that it
+    could win from: findings of one pool overlap.
+    """
+
+    title: Text
+    evidence: Text
+    action: Text
+    command: Text
+    pool: Literal["idle", "compute", "communication", "copy", "steps", "host", "none"]
+    sums: tuple[str, ...] = ()
+
+
 class _Header(msgspec.Struct):
     """What a header says besides its entries for parameters and columns."""
 
@@ -105,6 +125,7 @@ class _Header(msgspec.Struct):
     is_long: bool = False
     parameters: str = ""
     columns: str = ""
+    finding: Finding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +139,7 @@ class Query:
     ``is_kept`` are computed once for a run, and for a phase if it has one: several queries of a
     summary use them, or they are few and planning them takes longer than computing them. One that
     ``is_long`` has a row for each work of a device, and so is kept only if these are not too many.
+    Findings, and only they, have a ``finding``.
     """
 
     name: str
@@ -133,6 +155,7 @@ class Query:
     is_long: bool
     parameters: tuple[Parameter, ...]
     columns: tuple[Field, ...]
+    finding: Finding | None = None
 
 
 @cache
@@ -258,11 +281,15 @@ def _in_order(below: Mapping[str, set[str]]) -> tuple[Query, ...]:
 
 
 def query_named(name: str, kind: Kind = "report") -> Query:
-    """The query called `name`; QueryError tells the known names, UsageError the new one."""
+    """The query called `name`; QueryError tells the known names, UsageError the new one.
+
+    A finding is also a report: of its evidence.
+    """
     if kind == "report" and name in RENAMED:
         raise UsageError(f"{name} is now called {RENAMED[name]}")
     query = known(name)
-    if query is None or query.kind != kind:
+    kinds = (kind, "finding") if kind == "report" else (kind,)
+    if query is None or query.kind not in kinds:
         names = ", ".join(name for name, (of_kind, _) in _files().items() if of_kind == kind)
         raise QueryError(f"there is no {kind} called {name!r}; known: {names}")
     return query
@@ -315,6 +342,10 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         raise ValueError(f"neither a key nor listed: {', '.join(sorted(unknown))}")
     if both := own.keys() & set(parameters) & set(columns):
         raise ValueError(f"a parameter and a column share the entry {', '.join(sorted(both))}")
+    if (kind == "finding") != (header.finding is not None):
+        raise ValueError("`finding` is for findings, and each has it")
+    if kind == "finding" and (missing := {*FINDING_COLUMNS} - {*_names(columns)}):
+        raise ValueError(f"a finding needs the columns {', '.join(sorted(missing))}")
     text = sql.strip().rstrip(";").rstrip()
     if not text:
         raise ValueError("there is no SQL after it")
@@ -332,7 +363,13 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         is_long=header.is_long,
         parameters=_fields(Parameter, "parameters", parameters, own),
         columns=_fields(Field, "columns", columns, own),
+        finding=header.finding,
     )
+
+
+def _names(keys: Iterable[str]) -> tuple[str, ...]:
+    """The names of columns or parameters, without the variant of their meaning."""
+    return tuple(key.partition("-")[0] for key in keys)
 
 
 def _distinct(place: str, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -346,7 +383,7 @@ def _fields(
 ) -> tuple[Entry, ...]:
     """The fields listed: as the vocabulary has them, or the header, or changed by the header."""
     shared = _vocabulary()[place]
-    names = _distinct(place, tuple(key.partition("-")[0] for key in keys))
+    names = _distinct(place, _names(keys))
     fields = []
     for key, name in zip(keys, names, strict=True):
         try:

@@ -1,4 +1,4 @@
-"""Rows in, rows out: views, macros, reports and checks on small tables written by hand.
+"""Rows in, rows out: views, macros, reports, findings and checks on small tables by hand.
 
 A case is a file ``fixtures/queries/<query>/<case>.txt`` of sections, each CSV below a ``[name]``:
 one section a table, with the columns that matter, and ``[expected]``, with those of the answer
@@ -87,7 +87,7 @@ def parameters_of(query: Query, found: Cells) -> dict[str, Any]:
 
 
 def answer(query: Query, database: Database, parameters: Cells) -> Result:
-    if query.kind == "report":
+    if query.kind in ("report", "finding"):
         return database.query(query.name, parameters_of(query, parameters))
     if query.kind == "view":
         return database.sql(f"SELECT * FROM {query.name} ORDER BY ALL")

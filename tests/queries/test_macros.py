@@ -823,3 +823,36 @@ def test_rates_by_their_units(
 ) -> None:
     assert value(database, f"flop_rate_scale('{unit}')") == flop
     assert value(database, f"byte_rate_scale('{unit}')") == moved
+
+
+# -- is_fp32_product ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("volta_sgemm_128x64_nn", True),
+        ("sgemm_largek_lds64", True),
+        ("void gemv2T_kernel_val<int, int, float, float>", False),
+        ("void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>(T1::Params)", True),
+        ("cutlass_80_tensorop_s1688gemm_256x128_16x3_nn_align4", False),
+        ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x128x8_stage3", True),
+        ("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32", False),
+        ("sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nhwckcrs_nhwc", True),
+        ("sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckcrs", False),
+        ("cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1", True),
+        ("void cudnn::cnn::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5, false>", True),
+        ("void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>", True),
+        ("void cudnn::cnn::wgrad_alg0_engine<__half, 128, 6, 7, 3, 3, 5, false>", False),
+        ("volta_fp16_s884gemm_fp16_128x64_nn", False),
+        ("ampere_bf16_s16816gemm_bf16_128x64_nn", False),
+        ("ampere_dgemm_128x64_nn", False),
+        ("ampere_hgemm_128x64_nn", False),
+        ("void at::native::vectorized_elementwise_kernel<4, float>", False),
+        ("", False),
+    ],
+)
+def test_a_product_on_fp32_units_is_told_by_its_name(
+    database: Database, name: str, expected: bool
+) -> None:
+    assert value(database, f"is_fp32_product('{name}')") is expected

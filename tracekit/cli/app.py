@@ -14,7 +14,18 @@ from typer.exceptions import TyperException
 from typer.models import CommandInfo
 
 from tracekit._version import __version__
-from tracekit.cli import INTERRUPTED, ask, chart, check, compare, files, joins, roofline, summary
+from tracekit.cli import (
+    INTERRUPTED,
+    advise,
+    ask,
+    chart,
+    check,
+    compare,
+    files,
+    joins,
+    roofline,
+    summary,
+)
 from tracekit.cli.opening import tell_damages
 from tracekit.cli.output import put_out, say
 from tracekit.compiled import library
@@ -64,6 +75,7 @@ for _add in (
     *(files.ingest, files.remove, files.formats, files.devices),
     *(ask.runs, ask.issues, ask.kernels, ask.queries, ask.query, ask.sql),
     *(compare.compare, roofline.roofline, chart.chart, summary.summary, check.check),
+    advise.advise,
     *(joins.join, joins.joins),
 ):
     app.command()(_add)

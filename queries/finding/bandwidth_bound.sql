@@ -1,0 +1,43 @@
+-- purpose = "Time of kernels near the roof of a memory above what their bytes take there: beyond
+-- it, only fewer bytes help."
+-- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Findings"
+-- needs = ["kernel_counter"]
+-- depends = ["kernel_bound", "whole_window"]
+-- parameters = "run_id"
+-- columns = "name win_ns-roof launch_count-memory total_ns roof_ratio-memory nearest_name-memory
+-- elapsed_ns source_id-rank device_id"
+-- launch_count-memory = "BIGINT: launches at such a roof"
+-- roof_ratio-memory = "DOUBLE: time at peak / time, over such launches"
+-- nearest_name-memory = "VARCHAR: the memory"
+-- finding.title = "Kernels are bound by the bandwidth of a memory"
+-- finding.evidence = "{launch_count:launch}, {total_ns}; most in {name}, at {roof_ratio} of
+-- {nearest_name}"
+-- finding.action = "Beyond this, only fewer bytes help: fuse kernels that read what others wrote,
+-- use smaller types, and reuse what is in caches."
+-- finding.command = "roofline"
+-- finding.sums = ["launch_count", "total_ns"]
+-- finding.pool = "compute"
+with
+    launches as (
+        select *, sum(dur_ns) over (partition by source_id) as all_ns
+        from kernel_bound
+        where run_id = $run_id and dur_ns > 0
+    )
+select
+    name,
+    cast(floor(sum(dur_ns * greatest(1 - roof_ratio, 0))) as bigint) as win_ns,
+    cast(sum(launch_count) as bigint) as launch_count,
+    cast(sum(dur_ns) as bigint) as total_ns,
+    ratio(sum(dur_ns * roof_ratio), sum(dur_ns)) as roof_ratio,
+    arg_max(nearest_name, dur_ns) as nearest_name,
+    cast(
+        coalesce(any_value(windows.end_ns - windows.start_ns), any_value(all_ns)) as bigint
+    ) as elapsed_ns,
+    launches.source_id,
+    device_id
+from launches
+left join whole_window($run_id) as windows on windows.source_id = launches.source_id
+where bound_kind = 'bandwidth'
+group by launches.source_id, device_id, name
+having win_ns > 0
+order by win_ns desc, launches.source_id, device_id, name

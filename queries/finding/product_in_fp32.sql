@@ -1,0 +1,99 @@
+-- purpose = "Time of matrix products and convolutions on FP32 units above what their operations
+-- take on the tensor cores that the device has."
+-- source = "NVIDIA, cuBLAS and PyTorch (allow_tf32, autocast): FP32 products can use tensor cores
+-- as TF32, BF16 or FP16; operations as modeled from shapes"
+-- needs = ["attribution"]
+-- depends = ["work_in_window", "is_fp32_product", "work_by_context", "device_peak"]
+-- parameters = "run_id phase"
+-- columns = "name win_ns launch_count total_ns total_flop tensor_name peak_factor elapsed_ns
+-- source_id-rank device_id"
+-- win_ns = "total_ns, less the time of the known operations on tensor cores"
+-- total_flop = "BIGINT: operations of their operators, if modeled"
+-- tensor_name = "VARCHAR: type of the tensor cores: TF32; without it BF16, else FP16"
+-- peak_factor = "DOUBLE: their peak / the FP32 peak of the device"
+-- finding.title = "Matrix products run on FP32 units, not on tensor cores"
+-- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}; the {tensor_name} peak
+-- of the device is {peak_factor} times its FP32 peak"
+-- finding.action = "torch.set_float32_matmul_precision('high') for TF32, or autocast to BF16 or
+-- FP16, if the model bears it."
+-- finding.command = "query ops --param by=shape"
+-- finding.sums = ["launch_count", "total_ns", "total_flop"]
+-- finding.pool = "compute"
+with
+    names as (
+        select distinct name
+        from attribution
+        where run_id = $run_id and work_kind = 'kernel' and is_fp32_product(name)
+    ),
+    products as (
+        select
+            work.source_id,
+            work.device_id,
+            work.name,
+            work.end_ns - work.start_ns as dur_ns,
+            work.elapsed_ns,
+            attribution.op_event_id,
+            -- its operator's, once: of several kernels of a call the longest has them
+            case
+                when
+                    row_number() over (
+                        partition by work.source_id, attribution.op_event_id
+                        order by work.end_ns - work.start_ns desc, work.event_id
+                    )
+                    = 1
+                then modeled.flop_count
+            end as flop_count
+        from work_in_window($run_id, $phase) as work
+        join names on names.name = work.name
+        join
+            attribution
+            on attribution.run_id = $run_id
+            and attribution.source_id = work.source_id
+            and attribution.event_id = work.event_id
+        left join
+            work_by_context($run_id) as modeled
+            on modeled.source_id = work.source_id
+            and modeled.context_id = attribution.context_id
+    ),
+    peaks as (
+        select
+            source_id,
+            device_id,
+            fp32_flop_per_s,
+            coalesce(
+                tensor_tf32_flop_per_s, tensor_bf16_flop_per_s, tensor_fp16_flop_per_s
+            ) as tensor_flop_per_s,
+            case
+                when tensor_tf32_flop_per_s is not null
+                then 'TF32'
+                when tensor_bf16_flop_per_s is not null
+                then 'BF16'
+                else 'FP16'
+            end as tensor_name
+        from device_peak
+        where run_id = $run_id
+    )
+select
+    products.name,
+    cast(
+        floor(
+            sum(greatest(dur_ns - coalesce(ratio(flop_count * 1e9, tensor_flop_per_s), 0), 0))
+        ) as bigint
+    ) as win_ns,
+    count(*) as launch_count,
+    cast(sum(dur_ns) as bigint) as total_ns,
+    cast(sum(flop_count) as bigint) as total_flop,
+    any_value(tensor_name) as tensor_name,
+    any_value(ratio(tensor_flop_per_s, fp32_flop_per_s)) as peak_factor,
+    any_value(elapsed_ns) as elapsed_ns,
+    products.source_id,
+    products.device_id
+from products
+join
+    peaks
+    on peaks.source_id = products.source_id
+    and peaks.device_id is not distinct from products.device_id
+where tensor_flop_per_s > fp32_flop_per_s
+group by products.source_id, products.device_id, products.name
+having win_ns > 0
+order by win_ns desc, products.source_id, products.device_id, products.name

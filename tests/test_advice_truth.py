@@ -1,0 +1,224 @@
+"""What `advise` says first about real files, beside what reading them by other means says.
+
+The first findings of each file were written down by reading it without tracekit: the JSON of a
+trace (idle time, gaps and what the host did in the longest, time of communication and of copies
+alone, kernels by name), Nsight Compute's own sections and rules, the summaries of a dump. The
+planted bottlenecks are known because they were put there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ingested import Ingested
+from tracekit.advice import advise
+from tracekit.engine import Database
+
+#: Kinds of idle time that are findings, and the one that is not: `queued`.
+IDLE = (
+    "idle_between",
+    "idle_data_loading",
+    "idle_host",
+    "idle_launch",
+    "idle_slow_launch",
+    "idle_stall",
+    "idle_synchronisation",
+    "idle_unexplained",
+)
+
+#: The first findings of each file, with the reason.
+FIRST = {
+    # Planted: nothing; busy for 97 % of the time.
+    "h100/planted/baseline.trace.json.gz": [],
+    # Planted: samples made in the main process while the device is idle for 84 %; the rest of the
+    # idle time is the copy of the batch, in gaps that begin while it is made.
+    "h100/planted/dataloader.trace.json.gz": ["idle_data_loading", "idle_stall", "idle_host"],
+    # Planted: 90 % of the time is a copy from pageable memory.
+    "h100/planted/pageable_copy.trace.json.gz": ["exposed_copy", "idle_host"],
+    # Planted: FP32 products on a device with tensor cores; 202 of 218 ms are kernels called simt.
+    "h100/planted/fp32_no_tf32.trace.json.gz": ["product_in_fp32"],
+    # Planted: thousands of launches of a few µs; idle for 95 %, 90 of it in gaps below 1 ms.
+    "h100/planted/foreach_off.trace.json.gz": ["idle_host", "idle_launch", "idle_stall"],
+    # Planted: sleeps of 60 ms, 115 of 152 ms; so one step is ten times the median.
+    "h100/planted/gc_stall.trace.json.gz": ["idle_stall", "unstable_steps"],
+    # 436 launches of 9 µs, idle for 87 % in gaps below 1 ms, most before the launch begins; of the
+    # work, 10.8 % of the time are FP32 products (f32f32_f32f32).
+    "h100/lstm.trace.json.gz": ["idle_host", "idle_launch", "product_in_fp32"],
+    # One operator after the other: idle for 17.7 %; FP32 products 11.8 % at an eighth of the TF32
+    # peak; copies on the device 4.8 %.
+    "h100/micro.trace.json.gz": ["idle_host", "product_in_fp32", "exposed_copy"],
+    # Idle for 99.5 %: 10.03 s before the first convolution, 6.98 of these in cudaFree before the
+    # launch and 3.06 in cudaLaunchKernel; then cudaMalloc for seconds. Operators have no shapes.
+    "torch/hta-alexnet-a100-cudasync.json.gz": [
+        "idle_stall",
+        "idle_slow_launch",
+        "data_without_shapes",
+    ],
+    # Idle for 76.2 %, 22.7 of it in 27 gaps of 15 ms in unflatten_dense_tensors; communication
+    # alone for 6.0 %.
+    "torch/hta-a100-nccl-rank0of2-pgconfig.json.gz": [
+        "idle_host",
+        "idle_stall",
+        "exposed_communication",
+    ],
+    # A large model, idle for 16.4 % only; communication alone for 18.9 %; elementwise kernels
+    # (8,568 launches of 33 µs).
+    "torch/hta-tracediff-a100-rank3of8.json.gz": [
+        "exposed_communication",
+        "op_below_roof",
+        "idle_host",
+    ],
+    # Idle for 42.3 %, 3.1 of it in gaps of 1 ms or more; volta_sgemm 23.1 % on a V100, whose tensor
+    # cores do FP16; communication alone for 20.6 %.
+    "torch/hta-v100-nccl-rank1of2-memory.json.gz": [
+        "idle_host",
+        "product_in_fp32",
+        "exposed_communication",
+    ],
+    # Communication alone for 27.6 %; idle for 55.2 %, 45.3 of it in 116 gaps of 1 ms or more: the
+    # work after some was launched up to 70 ms before, the others end with a launch.
+    "torch/hta-vit-a100-sampled-rank0of128.json.gz": [
+        "exposed_communication",
+        "idle_unexplained",
+        "idle_stall",
+    ],
+    # FP32 convolutions on a V100: scudnn and sgemm 21.2 %, dgrad_engine<float> 8.1, and
+    # wgrad_alg0_engine<float> 6.7; idle for 39.4 %: gaps of 60 ms in the DataLoader, 28.8 %.
+    "torch/kineto-resnet50-v100-torch19-memory.json.gz": [
+        "product_in_fp32",
+        "idle_data_loading",
+        "idle_host",
+    ],
+    # A step of 18.75 ms: communication alone for 59.0 %, of which all_to_all of 64 kB; idle for
+    # 34.3 % in gaps below 1 ms.
+    "torch/param-dlrm-8rank-worker1.json.gz": [
+        "exposed_communication",
+        "idle_host",
+        "small_collectives",
+    ],
+    # Idle for 63.2 % in gaps below 1 ms; volta_sgemm 28.3 % on an RTX 2080 Ti.
+    "torch/param-linear-rtx2080ti.json.gz": ["idle_host", "product_in_fp32", "idle_launch"],
+    # Idle for 94.9 %: 1.337 s in one cudaLaunchKernel, and 366 ms before a launch.
+    "torch/parttransformer-a100pcie-flops-mem.json.gz": [
+        "idle_slow_launch",
+        "idle_stall",
+        "op_below_roof",
+    ],
+    # One pass of 2.6 ms: idle for 85.1 % before 48 launches; 14.9 % of work, by TF32.
+    "torch/profilingtutorial-transformer-h100-stack-mem.json.gz": ["idle_host", "idle_launch"],
+    # Launches of up to 24 ms that load code, 67 % in 18 gaps; ampere_sgemm 24.2 %; cudaFree 23 ms.
+    "torch/switchtransformer-a100-stack-mem.json.gz": [
+        "idle_slow_launch",
+        "product_in_fp32",
+        "idle_stall",
+    ],
+    # Idle for 47.4 %: four gaps of 125 ms in the DataLoader (zoom_shift of SciPy). Attention of
+    # 5,185 tokens by bmm: 230 of 1,078 ms, its softmax 262.
+    "torch/tracelens-owlv2-h100-55mb.json.gz": [
+        "idle_data_loading",
+        "op_below_roof",
+        "misaligned_product",
+    ],
+    # One gap of 463 of 474 ms, though its next kernel was launched as it began.
+    "torch/tracelens-sglang-qwen3-decode-mi300x.json.gz": ["idle_unexplained"],
+    # Nsight Compute, details: its rule on uncoalesced accesses estimates 74 %; 6.4 waves.
+    "ncu/nsightful-copyblocked-t4-details.csv": [
+        "advised_by_nsight",
+        "partial_wave",
+        "data_without_counters",
+    ],
+    # 218 launches of 9 µs with 5 % occupancy at 3 % of every throughput; half a wave of blocks.
+    "h100/lstm.raw.csv.gz": ["below_roof", "low_occupancy", "partial_wave"],
+    # perf stat: 72.5 % of the slots backend-bound.
+    "perf/dispatch-concepts-fma-hybrid-r5.txt": ["cpu_stalled"],
+    # xprof: copy-done 76 of 92 s of each core.
+    "tf/xprof-tpu-inference2.xplane.pb": ["exposed_copy", "idle_unexplained"],
+    # The input pipeline's own breakdown: unknown 7.9 and host_prepare 3.6 of 19.9 s; waiting for
+    # input 4 ms.
+    "tf/tfprofiler-gpu-computebound.input_pipeline.pb": ["step_overhead", "data_without_work"],
+}
+#: Those whose device times follow from their JSON.
+TRACES = [name for name in FIRST if name.endswith(".json.gz")]
+
+
+def first(database: Database) -> list[str]:
+    return [row["finding_name"] for row in advise(database).rows()[:3]]
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_what_it_says_first_is_what_reading_the_file_says(
+    ingested: Ingested, corpus: Path, name: str
+) -> None:
+    found = first(ingested.database(corpus / name))
+    expected = FIRST[name]
+    assert found[: len(expected)] == expected
+    assert expected or not found
+
+
+# -- times, from the JSON alone --------------------------------------------------------------------
+
+Interval = tuple[int, int]
+
+
+def _ns(text: Any) -> int:
+    return int((Decimal(str(text)) * 1000).to_integral_value())
+
+
+@cache
+def device_work(trace: Path) -> dict[str, list[Interval]]:
+    """The intervals of kernels, collectives and copies of a trace with one device, in ns."""
+    with gzip.open(trace, "rt", encoding="utf-8", errors="replace") as file:
+        events = json.load(file, parse_float=Decimal)
+    found: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
+    for event in events["traceEvents"] if isinstance(events, dict) else events:
+        kind = str(event.get("cat")).lower()
+        if event.get("ph") != "X" or kind not in ("kernel", "gpu_memcpy", "gpu_memset", "memcpy"):
+            continue
+        start_ns = _ns(event["ts"])
+        is_communication = "nccl" in event["name"].lower()
+        part = "copy" if kind != "kernel" else "communication" if is_communication else "compute"
+        found[part].append((start_ns, start_ns + _ns(event["dur"])))
+    return found
+
+
+def union_ns(intervals: Iterable[Interval]) -> int:
+    total = reach = 0
+    for start, end in sorted(intervals):
+        total += max(end - max(start, reach), 0) if reach else end - start
+        reach = max(reach, end)
+    return total
+
+
+def won_ns(database: Database, names: Sequence[str]) -> int:
+    run = {"run_id": database.run_id(None)}
+    return sum(row["win_ns"] for name in names for row in database.query(name, run).rows())
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_times_to_win_are_those_of_the_json(ingested: Ingested, corpus: Path, name: str) -> None:
+    """Idle time, communication alone and copies alone."""
+    work = device_work(corpus / name)
+    database = ingested.database(corpus / name)
+    everything = [interval for part in work.values() for interval in part]
+    elapsed_ns = max(end for _, end in everything) - min(start for start, _ in everything)
+    kernels = work["compute"] + work["communication"]
+    rounding_ns = elapsed_ns * 1e-3
+    idle = database.sql(
+        f"SELECT sum(part_ns) AS ns FROM idle_part('{database.run_id(None)}', 'all')"
+    )
+    assert idle.rows()[0]["ns"] == pytest.approx(elapsed_ns - union_ns(everything), abs=rounding_ns)
+    assert won_ns(database, IDLE) <= idle.rows()[0]["ns"]
+    assert won_ns(database, ["exposed_communication"]) == pytest.approx(
+        union_ns(kernels) - union_ns(work["compute"]), abs=rounding_ns
+    )
+    assert won_ns(database, ["exposed_copy"]) == pytest.approx(
+        union_ns(everything) - union_ns(kernels), abs=rounding_ns
+    )

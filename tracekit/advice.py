@@ -1,0 +1,209 @@
+"""What to fix first in a run: findings with their evidence, ranked by the time to win."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from tracekit.catalog import Finding, Query, catalog
+from tracekit.engine import Database
+from tracekit.render.names import display_names
+from tracekit.render.numbers import counted, human
+from tracekit.result import Result, ResultColumn, unit_of
+
+#: A finding of less than this share of the time is only counted.
+LEAST_RATIO = 0.01
+#: The pool of all time, which every other takes from.
+_ALL_TIME = "steps"
+_NAME_WIDTH = 48
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_FIELD = re.compile(r"\{(\w+)(?::([\w ]+))?\}")
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding on the device that it concerns most.
+
+    ``win_ns`` is the time to win at most, of ``elapsed_ns``; both are NULL if it is not about
+    time. ``row`` has the evidence: sums of counts and times over its rows on the device, and other
+    values from the row with the most to win.
+    """
+
+    query: Query
+    place: str | None
+    win_ns: int | None
+    elapsed_ns: int | None
+    row: Row
+
+    @property
+    def says(self) -> Finding:
+        """What it tells people."""
+        assert self.query.finding is not None
+        return self.query.finding
+
+    @property
+    def win_ratio(self) -> float | None:
+        """The time to win, relative to the time that there is."""
+        return self.win_ns / self.elapsed_ns if self.win_ns and self.elapsed_ns else None
+
+    def evidence(self) -> str:
+        """The evidence in a sentence."""
+        said = _OPTIONAL.sub(
+            lambda part: part[1] if self._knows(part[1]) else "", self.says.evidence
+        )
+        return _FIELD.sub(lambda field: self._shown(*field.groups()), said)
+
+    def _knows(self, part: str) -> bool:
+        return all(self.row[name] is not None for name, _ in _FIELD.findall(part))
+
+    def _shown(self, name: str, noun: str | None) -> str:
+        value = self.row[name]
+        if noun is not None:
+            return counted(value, noun)
+        if isinstance(value, str):
+            return display_names([value], _NAME_WIDTH)[0] if name.endswith("name") else value
+        return human(value, unit_of(name))
+
+
+def advise(
+    database: Database, run: str | None = None, phase: str = "all", least_ratio: float = LEAST_RATIO
+) -> Result:
+    """Rank what to fix first in a run, given by name or ID, or the newest for None.
+
+    One row per finding, those with the most time to win first. `phase` is all, stable or N..M.
+    Findings of less than `least_ratio` of the time are only counted, in the notes, as are those
+    that were looked for and not found. Raises UsageError for an unknown run, QueryError for a phase
+    that the run does not have.
+    """
+    run_id = database.run_id(run)
+    asked = {name: query for name, query in catalog().items() if query.kind == "finding"}
+    lacking = {name for name, query in asked.items() if _lacks(database, query, run_id)}
+    found = [
+        one
+        for name, query in asked.items()
+        if name not in lacking and (one := _found(database, query, run_id, phase)) is not None
+    ]
+    ranked = sorted(found, key=lambda one: (-(one.win_ns or 0), one.query.name))
+    large = [one for one in ranked if one.win_ratio is None or one.win_ratio >= least_ratio]
+    names = {one.query.name for one in found}
+    absent = [name for name in asked if name not in names and name not in lacking]
+    notes = (
+        *_listed("not found", absent),
+        *_listed(
+            f"below {human(least_ratio, 'ratio')}", [o.query.name for o in ranked if o not in large]
+        ),
+        *_listed("not looked for, without data", sorted(lacking)),
+    )
+    return _result(large, run_id, notes)
+
+
+def _lacks(database: Database, query: Query, run_id: str) -> bool:
+    return not all(
+        database.has_counters(run_id)
+        if table == "kernel_counter"
+        else database.has_rows_in(table, run_id)
+        for table in query.needs
+    )
+
+
+def _listed(what: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"{what}: {', '.join(names)}"
+
+
+def _found(database: Database, query: Query, run_id: str, phase: str) -> Found | None:
+    """What was found on the device with the most to win; None for nothing."""
+    given = {"run_id": run_id}
+    if any(parameter.name == "phase" for parameter in query.parameters):
+        given["phase"] = phase
+    devices: dict[tuple[str, int | None], list[Row]] = {}
+    for row in database.query(query.name, given).rows():
+        devices.setdefault((row["source_id"], row["device_id"]), []).append(row)
+    found = {device: _summed(query, rows) for device, rows in devices.items()}
+    if not found:
+        return None
+    device, worst = max(found.items(), key=lambda entry: entry[1].win_ns or 0)
+    if len(found) == 1:
+        return worst
+    return replace(worst, place=f"{_device_name(database, run_id, *device)}, worst of {len(found)}")
+
+
+def _device_name(database: Database, run_id: str, source_id: str, device_id: int | None) -> str:
+    """The rank, or else the source, and the device."""
+    files = database.query("run_summary", {"run_id": run_id}).rows()
+    ranks = {row["source_id"]: row["rank_index"] for row in files}
+    rank = ranks.get(source_id)
+    of = f"rank {rank}" if rank is not None else f"source {source_id}"
+    return of if device_id is None else f"{of}, device {device_id}"
+
+
+def _summed(query: Query, rows: Sequence[Row]) -> Found:
+    first = max(rows, key=lambda row: row["win_ns"] or 0)
+    assert query.finding is not None
+    summed = {name: _whole(row[name] for row in rows) for name in query.finding.sums}
+    elapsed_ns = first["elapsed_ns"]
+    win_ns = _whole(row["win_ns"] for row in rows)
+    if win_ns is not None and elapsed_ns is not None:
+        win_ns = min(win_ns, elapsed_ns)  # work that overlaps is not won twice
+    return Found(query, None, win_ns, elapsed_ns, {**first, **summed})
+
+
+def _whole(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _overlaps(ranked: Sequence[Found]) -> list[str | None]:
+    """The numbers of the findings that take from the same time."""
+    pools = [one.says.pool for one in ranked]
+    return [
+        ", ".join(
+            str(place + 1)
+            for place, other in enumerate(pools)
+            if place != index and _is_shared(pool, other)
+        )
+        or None
+        for index, pool in enumerate(pools)
+    ]
+
+
+def _is_shared(pool: str, other: str) -> bool:
+    return "none" not in (pool, other) and (pool == other or _ALL_TIME in (pool, other))
+
+
+def _result(ranked: Sequence[Found], run_id: str, notes: tuple[str, ...]) -> Result:
+    table = pa.table(
+        {
+            "finding_index": pa.array(range(1, len(ranked) + 1), pa.int64()),
+            "finding_name": pa.array([one.query.name for one in ranked], pa.string()),
+            "title": pa.array([one.says.title for one in ranked], pa.string()),
+            "win_ns": pa.array([one.win_ns for one in ranked], pa.int64()),
+            "win_ratio": pa.array([one.win_ratio for one in ranked], pa.float64()),
+            "evidence": pa.array([one.evidence() for one in ranked], pa.string()),
+            "place": pa.array([one.place for one in ranked], pa.string()),
+            "action": pa.array([one.says.action for one in ranked], pa.string()),
+            "command": pa.array([one.says.command for one in ranked], pa.string()),
+            "overlaps": pa.array(_overlaps(ranked), pa.string()),
+        }
+    )
+    columns = (
+        ResultColumn("finding_index", "", "number, by the time to win"),
+        ResultColumn("finding_name", "", "name: `tracekit query NAME` lists its evidence"),
+        ResultColumn("title", "", "what is wrong"),
+        ResultColumn("win_ns", "ns", "time to win at most"),
+        ResultColumn("win_ratio", "ratio", "win_ns / time of the device"),
+        ResultColumn("evidence", "", "what shows it"),
+        ResultColumn(
+            "place", "", "rank and device, if several have it: the one with the most to win"
+        ),
+        ResultColumn("action", "", "what to do"),
+        ResultColumn("command", "", "what to run next"),
+        ResultColumn("overlaps", "", "findings that take from the same time"),
+    )
+    return Result("advise", table, columns, (f"run: {run_id}", *notes))

@@ -1,0 +1,86 @@
+"""The command `tracekit advise`: what to fix first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from tracekit.cli.opening import opened
+from tracekit.cli.output import (
+    DEFAULT_STORE,
+    ForceOption,
+    FormatOption,
+    OutputOption,
+    PhaseOption,
+    StoreOption,
+    emit,
+    place,
+)
+from tracekit.render import is_for_people
+from tracekit.render.numbers import human
+from tracekit.result import Result, ResultColumn
+
+
+def advise(
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="Run, by name or ID; default: the newest.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    phase: PhaseOption = "all",
+    least: Annotated[
+        float,
+        typer.Option(
+            "--least",
+            min=0,
+            max=1,
+            metavar="RATIO",
+            help="Only findings with at least this share of the time; 0 for all.",
+        ),
+    ] = 0.01,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> int:
+    """Show what to fix first in a run: findings with evidence, by the time to win at most."""
+    from tracekit.advice import advise as advised
+
+    database = opened(store)
+    run_id = database.run_id(run)
+    result = advised(database, run_id, phase or "all", least)
+    if is_for_people(format_name):
+        result = _readable(result, place(store, run_id))
+    emit(result, format_name, output, force, full_names=True)
+    return 0
+
+
+def _readable(result: Result, where: str) -> Result:
+    """Findings as paragraphs: title and time, evidence, what to do, the next command."""
+    import pyarrow as pa
+
+    lines = []
+    for row in result.rows():
+        time = ""
+        if row["win_ns"] is not None:
+            share = f" ({human(row['win_ratio'], 'ratio')})" if row["win_ratio"] else ""
+            time = f": at most {human(row['win_ns'], 'ns')}{share} to win"
+        shared = f"; overlaps with {row['overlaps']}" if row["overlaps"] else ""
+        lines += [
+            (str(row["finding_index"]), f"{row['title']}{time}{shared}"),
+            ("evidence", f"{row['evidence']}{_of_device(row['place'])}"),
+            ("do", row["action"]),
+            ("next", f"tracekit {row['command']}{where}"),
+        ]
+    table = pa.table(
+        {
+            "finding": pa.array([about for about, _ in lines], pa.string()),
+            "advice": pa.array([text for _, text in lines], pa.string()),
+        }
+    )
+    columns = (ResultColumn("finding"), ResultColumn("advice"))
+    return replace(result, table=table, columns=columns)
+
+
+def _of_device(place: str | None) -> str:
+    return f" ({place})" if place else ""
