@@ -11,9 +11,10 @@ from tracekit.roofline.chart import Chart
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What to fix first: the rows of `tracekit.advice.advise`."""
+    """What to fix first in ``run``: the rows of `tracekit.advice.advise`."""
 
     title: str
+    run: str
     result: Result
 
 

@@ -105,7 +105,8 @@ def report(session: Session, runs: Sequence[str] = (), phase: str = "all", title
         _Run(session, run_id, f"{side} ({names[run_id]})" if side else "", phase)
         for side, run_id in zip(sides, ids, strict=True)
     ]
-    compared = compare(database, *ids, phase=None if phase == "all" else phase) if ids[1:] else None
+    asked = None if phase == "all" else phase
+    compared = compare(database, ids[0], ids[1], phase=asked) if ids[1:] else None
     sections = [
         *([] if compared is None else [_comparison(of, compared, phase)]),
         *(Section(key, name, _blocks(parts, of)) for key, name, parts in _SECTIONS),
@@ -153,7 +154,9 @@ def _tables(*reports: tuple[str, str]) -> tuple[Part, ...]:
 
 
 def _findings(run: _Run) -> Iterator[Block]:
-    yield Findings(run.titled("What to fix first"), advise(run.database, run.run_id, run.phase))
+    yield Findings(
+        run.titled("What to fix first"), run.run_id, advise(run.database, run.run_id, run.phase)
+    )
 
 
 def _facts(run: _Run) -> Iterator[Block]:

@@ -1,0 +1,96 @@
+"""Tables of a page: headers, cells, definitions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from tracekit.page import Table
+from tracekit.render.cells import cut
+from tracekit.render.columns import ReadableColumn, readable_columns
+from tracekit.render.names import display_names
+from tracekit.result import Result, ResultColumn
+
+#: Columns that are seen at first; the others are a click away.
+_FIRST = 10
+_NAME_WIDTH, _FULL_WIDTH, _TEXT_WIDTH = 72, 600, 240
+#: Identifiers and raw clock values say nothing to people.
+_OF_PROGRAMS = re.compile(r"(?:.*_)?(?:event|run|source|process|thread)_id|start_ns")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The head of a column; `is_more` if it is hidden at first."""
+
+    text: str
+    name: str
+    doc: str
+    is_number: bool
+    is_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell; `full` is what is shortened in the text."""
+
+    text: str
+    full: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The columns of a table, and its rows."""
+
+    headers: tuple[Header, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether some columns are hidden at first."""
+        return any(header.is_more for header in self.headers)
+
+
+def grid_of(table: Table) -> Grid:
+    """What a page shows of a table: columns with a value, names shortened."""
+    result = _for_people(table.result)
+    read = readable_columns(result)
+    described = {column.name: column for column in result.columns}
+    names = result.table.column_names
+    headers = tuple(
+        Header(
+            column.header,
+            name,
+            described.get(name, ResultColumn(name)).doc,
+            column.is_number,
+            place >= _FIRST and not column.is_name,
+        )
+        for place, (name, column) in enumerate(zip(names, read, strict=True))
+    )
+    columns = [_cells(column) for column in read]
+    return Grid(headers, tuple(zip(*columns, strict=True)))
+
+
+def _for_people(result: Result) -> Result:
+    """Without columns for programs, and those that have no value."""
+    kept = [name for name in result.table.column_names if _is_shown(result, name)]
+    return replace(result, table=result.table.select(kept))
+
+
+def _is_shown(result: Result, name: str) -> bool:
+    if not result.has_values(name):
+        return False
+    if name == "source_id":  # tells rows apart where no rank does
+        names = result.table.column_names
+        is_ranked = "rank_index" in names and result.has_values("rank_index")
+        return not is_ranked and len(result.table.column(name).unique()) > 1
+    return _OF_PROGRAMS.fullmatch(name) is None
+
+
+def _cells(column: ReadableColumn) -> list[Cell]:
+    if not column.is_name:
+        return [Cell(cut(text, _TEXT_WIDTH)) for text in column.cells]
+    shown = display_names(column.cells, _NAME_WIDTH)
+    return [
+        Cell(text, "" if text == name else cut(name, _FULL_WIDTH))
+        for text, name in zip(shown, column.cells, strict=True)
+    ]
