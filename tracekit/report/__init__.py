@@ -202,8 +202,8 @@ def _roofline_of(session: Session, runs: Sequence[str], title: str) -> Iterator[
 def _of_roofline(chart: Chart) -> str:
     return (
         f"Each point is a {chart.noun}: how fast it computes over how many operations it does per "
-        "byte. The lines are the peaks of the device; a point on one cannot be faster. The area of "
-        "a point is its share of the time."
+        "byte. The lines are the peaks of the device; a point on one cannot be faster. The "
+        "larger a point, the larger its share of the time."
     )
 
 

@@ -27,7 +27,7 @@ MOST_PANELS = 8
 MOST_POINTS = 400
 _NAME_WIDTH = 80
 _HEIGHT, _ROOF_HEIGHT = 300.0, 520.0
-_MOST_NAMES = 24
+_MOST_NAMES, _WIDEST_BAR = 24, 60.0
 _COLUMNS = 800
 _LEAST_RADIUS, _MOST_RADIUS = 4.0, 20.0
 _SHAPES = ("circle", "square", "up", "diamond", "down")
@@ -106,7 +106,7 @@ def _bars(chart: BarChart, panel: BarPanel) -> Markup:
 def _bar_marks(chart: BarChart, panel: BarPanel, frame: Frame, unit: str) -> Iterator[Markup]:
     looks = _looks(chart.used_keys())
     title_of = {key.name: key.title for key in chart.keys}
-    width = frame.x(0.85) - frame.x(0.15)
+    width = min(frame.x(0.85) - frame.x(0.15), _WIDEST_BAR)
     for place, group in enumerate(panel.groups):
         for bar in group.bars:
             low = 0.0
@@ -115,7 +115,7 @@ def _bar_marks(chart: BarChart, panel: BarPanel, frame: Frame, unit: str) -> Ite
                     top, bottom = frame.y(low + value), frame.y(low)
                     shape = element(
                         "rect",
-                        x=frame.x(place + 0.15),
+                        x=frame.x(place + 0.5) - width / 2,
                         y=top,
                         width=width,
                         height=bottom - top,

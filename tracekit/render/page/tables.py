@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tracekit.page import Table
@@ -14,18 +15,20 @@ from tracekit.result import Result, ResultColumn
 #: Columns that are seen at first; the others are a click away.
 _FIRST = 10
 _NAME_WIDTH, _FULL_WIDTH, _TEXT_WIDTH = 72, 600, 240
+#: A text of at most this length is not wrapped.
+_SHORT = 24
 #: Identifiers and raw clock values say nothing to people.
 _OF_PROGRAMS = re.compile(r"(?:.*_)?(?:event|run|source|process|thread)_id|start_ns")
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The head of a column; `is_more` if it is hidden at first."""
+    """The head of a column; `is_more` if it is hidden at first, `look` is its class."""
 
     text: str
     name: str
     doc: str
-    is_number: bool
+    look: str
     is_more: bool
 
 
@@ -56,18 +59,26 @@ def grid_of(table: Table) -> Grid:
     read = readable_columns(result)
     described = {column.name: column for column in result.columns}
     names = result.table.column_names
+    columns = [_cells(column) for column in read]
+    key = next((place for place, column in enumerate(read) if column.is_name), 0)
     headers = tuple(
         Header(
             column.header,
             name,
             described.get(name, ResultColumn(name)).doc,
-            column.is_number,
-            place >= _FIRST and not column.is_name,
+            _look(column, cells),
+            place >= _FIRST and place != key,
         )
-        for place, (name, column) in enumerate(zip(names, read, strict=True))
+        for place, (name, column, cells) in enumerate(zip(names, read, columns, strict=True))
     )
-    columns = [_cells(column) for column in read]
     return Grid(headers, tuple(zip(*columns, strict=True)))
+
+
+def _look(column: ReadableColumn, cells: Sequence[Cell]) -> str:
+    """The class of a column: n for numbers, s for short texts, w for wide ones."""
+    if column.is_number:
+        return "n"
+    return "s" if all(len(cell.text) <= _SHORT for cell in cells) else "w"
 
 
 def _for_people(result: Result) -> Result:

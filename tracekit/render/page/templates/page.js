@@ -79,7 +79,7 @@ function setUpTable(table) {
   if (!isWhole) box.querySelector(".tools").append(more);
 
   function show() {
-    const wanted = filter.value.trim().toLowerCase();
+    const wanted = filter ? filter.value.trim().toLowerCase() : "";
     const fitting = rows().filter((row) => texts.get(row).includes(wanted));
     const shown = new Set(isWhole ? fitting : fitting.slice(0, FIRST_ROWS));
     rows().forEach((row) => { row.hidden = !shown.has(row); });
@@ -88,7 +88,7 @@ function setUpTable(table) {
     more.textContent = isWhole ? "Fewer rows" : `Show ${texts.size.toLocaleString("en")} rows`;
   }
 
-  filter.addEventListener("input", show);
+  filter?.addEventListener("input", show);
   more.addEventListener("click", () => { isWhole = !isWhole; show(); });
   columns?.addEventListener("change", () => table.classList.toggle("all", columns.checked));
   all("th", table).forEach((head) => head.querySelector("button").addEventListener("click", () => {
