@@ -11,7 +11,7 @@ from typing import Any
 from tracekit.advice import advise
 from tracekit.catalog import query_named
 from tracekit.charts.request import ChartRequest
-from tracekit.comparison import Comparison, compare
+from tracekit.comparison import Comparison, compare, readable
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.page import Block, Facts, Findings, Page, Picture, Section, Table
@@ -25,7 +25,8 @@ from tracekit.summary import summarize
 
 #: Rows in a table of the page; the others are a command away.
 MOST_ROWS = 300
-_OTHER_BASES = ("op", "layer")
+#: What runs are compared by besides kernels.
+_BASES = {"op": "operator", "layer": "layer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def report(session: Session, runs: Sequence[str] = (), phase: str = "all", title
     asked = None if phase == "all" else phase
     compared = compare(database, ids[0], ids[1], phase=asked) if ids[1:] else None
     sections = [
-        *([] if compared is None else [_comparison(of, compared, phase)]),
+        *([] if compared is None else [_comparison(of, compared, asked)]),
         *(Section(key, name, _blocks(parts, of)) for key, name, parts in _SECTIONS),
     ]
     return Page(
@@ -126,23 +127,24 @@ def _blocks(parts: Sequence[Part], runs: Sequence[_Run]) -> tuple[Block, ...]:
 # -- comparison -----------------------------------------------------------------------------------
 
 
-def _comparison(runs: Sequence[_Run], first: Comparison, phase: str) -> Section:
+def _comparison(runs: Sequence[_Run], first: Comparison, phase: str | None) -> Section:
     """The comparison by kernel, or what both runs have, then by what else they have."""
-    session, (a, b) = runs[0].session, (run.run_id for run in runs)
-    blocks: list[Block] = [_compared("What changed", first.result, a, b, None)]
-    for by in _OTHER_BASES:
-        asked = None if phase == "all" else phase
-        result = compare(session.database, a, b, by, asked).result
+    session, ids = runs[0].session, [run.run_id for run in runs]
+    blocks: list[Block] = [_compared("What changed", first.result, ids)]
+    for by in _BASES:
+        result = compare(session.database, ids[0], ids[1], by, phase).result
         kinds = result.table.column("row_kind").to_pylist()
         if "part" in kinds and not result.table.equals(first.result.table):
-            blocks.append(_compared(f"What changed, by {by}", result, a, b, by))
-    blocks += _roofline_of(session, [a, b], "Both runs")
+            own = tuple(note for note in result.notes if note not in first.result.notes)
+            title = f"What changed, by {_BASES[by]}"
+            blocks.append(_compared(title, replace(result, notes=own), [*ids, "--by", by]))
+    blocks += _roofline_of(session, ids, "Roofline of both runs")
     return Section("comparison", "Comparison", tuple(blocks))
 
 
-def _compared(title: str, result: Result, a: str, b: str, by: str | None) -> Table:
-    words = ["tracekit", "compare", a, b, *(() if by is None else ("--by", by))]
-    return _table(title, result, shlex.join(words), result.heading, notes=result.notes)
+def _compared(title: str, result: Result, asked: Sequence[str]) -> Table:
+    command = shlex.join(["tracekit", "compare", *asked])
+    return _table(title, readable(result), command, "", notes=result.notes)
 
 
 # -- the parts of sections ------------------------------------------------------------------------
@@ -167,11 +169,8 @@ def _timeline(run: _Run) -> Iterator[Block]:
     result = run.result("timeline")
     if result is not None:
         steps = run.result("steps")
-        yield timeline_of(
-            run.titled("What the devices did"),
-            result.rows(),
-            [] if steps is None else steps.rows(),
-        )
+        rows = [] if steps is None else steps.rows()
+        yield timeline_of(run.titled("What the devices did"), result.rows(), rows)
 
 
 def _steps(run: _Run) -> Iterator[Block]:

@@ -20,9 +20,9 @@ _COLUMNS = (
 
 
 def step_chart(rows: Sequence[Mapping[str, Any]]) -> BarChart | None:
-    """The chart of rows of the report `steps`, one panel per rank; None for fewer than two."""
+    """The chart of rows of the report `steps`, one panel per rank; None without a second step."""
     steps = [row for row in rows if row["step_index"] is not None and row["elapsed_ns"] is not None]
-    if not 2 <= len(steps) <= _MOST_BARS:
+    if len({row["step_index"] for row in steps}) < 2 or len(steps) > _MOST_BARS:
         return None
     panels, table = [], []
     for source, own in groupby(steps, key=lambda row: row["source_id"]):

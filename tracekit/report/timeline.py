@@ -10,14 +10,15 @@ from tracekit.page import Pieces, Timeline, Track, TrackGroup
 
 Row = Mapping[str, Any]
 
+_OWN_CLOCKS = "The tracks of each rank begin with its first work; their clocks are not aligned."
 _DEVICE = ("rank_index", "source_id", "device_id")
 
 
-def timeline_of(title: str, rows: Sequence[Row], steps: Sequence[Row], note: str = "") -> Timeline:
+def timeline_of(title: str, rows: Sequence[Row], steps: Sequence[Row]) -> Timeline:
     """The timeline of rows of the reports `timeline` and `steps`."""
     several = len({row["source_id"] for row in rows}) > 1
     groups = [_group([*own], steps, is_named=several) for _, own in groupby(rows, key=_by(_DEVICE))]
-    return Timeline(title, tuple(groups), note)
+    return Timeline(title, tuple(groups), _OWN_CLOCKS if several else "")
 
 
 def _by(names: Sequence[str]) -> Any:

@@ -17,6 +17,8 @@ _FIRST = 10
 _NAME_WIDTH, _FULL_WIDTH, _TEXT_WIDTH = 72, 600, 240
 #: A text of at most this length is not wrapped.
 _SHORT = 24
+#: Columns that tell equal names apart.
+_PLACES = ("rank_index", "device_id", "source_id")
 #: Identifiers and raw clock values say nothing to people.
 _OF_PROGRAMS = re.compile(r"(?:.*_)?(?:event|run|source|process|thread)_id|start_ns")
 
@@ -67,7 +69,7 @@ def grid_of(table: Table) -> Grid:
             name,
             described.get(name, ResultColumn(name)).doc,
             _look(column, cells),
-            place >= _FIRST and place != key,
+            place >= _FIRST and place != key and not _tells_apart(result, name),
         )
         for place, (name, column, cells) in enumerate(zip(names, read, columns, strict=True))
     )
@@ -90,11 +92,15 @@ def _for_people(result: Result) -> Result:
 def _is_shown(result: Result, name: str) -> bool:
     if not result.has_values(name):
         return False
-    if name == "source_id":  # tells rows apart where no rank does
+    if name == "source_id":  # where no rank tells rows apart
         names = result.table.column_names
         is_ranked = "rank_index" in names and result.has_values("rank_index")
-        return not is_ranked and len(result.table.column(name).unique()) > 1
+        return not is_ranked and _tells_apart(result, name)
     return _OF_PROGRAMS.fullmatch(name) is None
+
+
+def _tells_apart(result: Result, name: str) -> bool:
+    return name in _PLACES and len(result.table.column(name).unique()) > 1
 
 
 def _cells(column: ReadableColumn) -> list[Cell]:
