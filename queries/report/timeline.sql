@@ -137,7 +137,7 @@ with
             max(end_ns) as end_ns,
             cast(sum(end_ns - start_ns) as bigint) as sum_ns,
             count(*) as work_count,
-            arg_max(event_id, end_ns - start_ns) as event_id
+            arg_max(event_id, (end_ns - start_ns, - event_id)) as event_id
         from told
         group by
             track_index,
