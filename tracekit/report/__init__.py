@@ -46,31 +46,36 @@ class _Run:
         """The title of a block, which tells the runs of the page apart."""
         return f"{title}: {self.label}" if self.label else title
 
-    def result(self, report: str, **given: Any) -> Result | None:
-        """The rows of a report; None if the run has no data for it, or no row."""
+    def result(self, report: str, *, is_known: bool = False) -> Result | None:
+        """The rows of a report; None without a row, or without data unless it is known to be there.
+
+        Asking what has no answer costs more than looking for its tables.
+        """
         query = query_named(report)
-        if self.database.lacking(query, self.run_id):
+        if not is_known and self.database.lacking(query, self.run_id):
             return None
         names = {parameter.name for parameter in query.parameters}
-        known = {"run_id": self.run_id, "phase": self.phase}
-        result = self.database.query(report, given | {n: v for n, v in known.items() if n in names})
+        given = {"run_id": self.run_id, "phase": self.phase}
+        result = self.database.query(report, {n: v for n, v in given.items() if n in names})
         return result if len(result) else None
 
-    def table(self, report: str, title: str, **given: Any) -> Iterator[Table]:
+    def table(self, report: str, title: str, *, is_known: bool = False) -> Iterator[Table]:
         """A block with the first rows of a report, if it has any."""
-        result = self.result(report, **given)
+        result = self.result(report, is_known=is_known)
         if result is not None:
-            command = self._command(report, given)
             purpose, _, *notes = result.notes
             source = query_named(report).source
+            command = self._command(report)
             yield _table(self.titled(title), result, command, purpose, source, tuple(notes))
 
-    def _command(self, report: str, given: dict[str, Any]) -> str:
-        phase = any(parameter.name == "phase" for parameter in query_named(report).parameters)
+    def _command(self, report: str) -> str:
         words = ["tracekit", "query", report, "--run", self.run_id]
-        words += ["--phase", self.phase] if phase and self.phase != "all" else []
-        words += [word for name, value in given.items() for word in ("--param", f"{name}={value}")]
-        return shlex.join(words)
+        has_phase = any(parameter.name == "phase" for parameter in query_named(report).parameters)
+        return shlex.join([*words, *self._phase_words] if has_phase else words)
+
+    @property
+    def _phase_words(self) -> tuple[str, ...]:
+        return () if self.phase == "all" else ("--phase", self.phase)
 
 
 def _table(
@@ -186,6 +191,13 @@ def _kernels(run: _Run) -> Iterator[Block]:
     yield from run.table("kernel_figures" if has_figures else "kernel_time", "Kernels")
 
 
+def _layers(run: _Run) -> Iterator[Block]:
+    """Layers of modules, or of a log."""
+    tables = ("calling_context", "layer_stat")
+    if any(run.database.has_rows_in(table, run.run_id) for table in tables):
+        yield from run.table("layers", "Layers", is_known=True)
+
+
 def _roofline(run: _Run) -> Iterator[Block]:
     yield from _roofline_of(run.session, [run.run_id], run.titled("Roofline"))
 
@@ -259,6 +271,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
                 ("largest_gaps", "Longest idle times"),
                 ("stream_utilization", "Streams"),
                 ("busy_by_track", "Busy time by kind of track"),
+                ("device_utilization", "Utilization during the profile"),
                 ("launch_bounds", "Cost of launches"),
                 ("infeed", "Waiting for input"),
             ),
@@ -275,7 +288,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
             ("reported_op_by_category", "Categories of operators"),
         ),
     ),
-    ("layers", "Layers", _tables(("layers", "Layers"))),
+    ("layers", "Layers", (_layers,)),
     ("roofline", "Roofline", (_roofline,)),
     ("memory", "Memory", (_memory,)),
     ("ranks", "Ranks", (_ranks,)),

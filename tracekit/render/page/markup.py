@@ -35,4 +35,6 @@ def joined(parts: Iterable[Markup]) -> Markup:
 
 
 def _attribute(value: Any) -> Markup:
-    return safe(f"{value:.7g}" if isinstance(value, float) else value)
+    if isinstance(value, float):
+        return escape(f"{value:.7g}")
+    return escape(inert(str(value), newline=True))  # a tip has lines
