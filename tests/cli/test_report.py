@@ -17,10 +17,7 @@ import pytest
 
 from tests.ingested import Ingested
 from tests.pages import PageSeen
-from tracekit.engine import Database
 from tracekit.intake import Options, ingest
-from tracekit.joins import join
-from tracekit.store import open_store
 
 Tracekit = Callable[..., Any]
 
@@ -49,16 +46,6 @@ def rows_of(tracekit: Tracekit, *words: str | Path) -> list[dict[str, str]]:
     answer = tracekit(*words, "--format", "csv")
     assert answer.code == 0, answer.messages
     return list(csv.DictReader(io.StringIO(answer.text)))
-
-
-@pytest.fixture(scope="session")
-def lstm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A real trace of an H100, with the counters of its kernels joined; not to be changed."""
-    store = tmp_path_factory.mktemp("lstm") / "S"
-    ingest(FIXTURES / "h100/lstm/trace.json.gz", store, Options(run_name="lstm"))
-    ingest(FIXTURES / "h100/lstm/raw.csv.gz", store, Options(run_name="counted"))
-    join(Database(open_store(store)), "lstm", "counted")
-    return store
 
 
 # -- what it says ---------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from tracekit.advice import advise
 from tracekit.catalog import query_named

@@ -10,6 +10,7 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 // -- the tooltip ------------------------------------------------------------------------------
 
 const tip = document.getElementById("tip");
+let focused = null; // tells the tip of the mark with the focus, which can move
 
 function showTip(text, x, y) {
   tip.textContent = text;
@@ -23,9 +24,11 @@ function hideTip() {
   tip.hidden = true;
 }
 
-document.addEventListener("scroll", hideTip, { passive: true, capture: true });
+document.addEventListener("scroll", () => focused?.(), { passive: true, capture: true });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") hideTip();
+  if (event.key !== "Escape") return;
+  focused = null;
+  hideTip();
 });
 
 // -- tables -----------------------------------------------------------------------------------
@@ -113,8 +116,14 @@ function setUpPlot(plot) {
       showTip(mark.getAttribute("aria-label"), event.clientX, event.clientY);
     });
     mark.addEventListener("pointerleave", hideTip);
-    mark.addEventListener("focus", () => tell(mark));
-    mark.addEventListener("blur", hideTip);
+    mark.addEventListener("focus", () => {
+      focused = () => tell(mark);
+      focused();
+    });
+    mark.addEventListener("blur", () => {
+      focused = null;
+      hideTip();
+    });
     mark.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!step) return;
