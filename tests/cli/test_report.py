@@ -226,7 +226,7 @@ def test_an_output_that_exists_stays(tracekit: Tracekit, filled: Path, here: Pat
     words = ("report", "small", "--store", filled, "-o", "x.html")
     done = tracekit(*words)
     assert (done.code, done.data) == (0, b"")
-    assert done.messages.startswith("x.html: 0.")
+    assert done.messages.startswith("x.html: findings, key figures, timeline, ")
     before = (here / "x.html").read_bytes()
     again = tracekit(*words)
     assert again.code == 2

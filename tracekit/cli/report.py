@@ -55,5 +55,5 @@ def report(
         return 0
     write_file(output, content)
     names = ", ".join(section.title.lower() for section in page.sections)
-    say(f"{output}: {len(content) / 1e6:.2f} MB: {names}")
+    say(f"{output}: {names}")
     return 0
