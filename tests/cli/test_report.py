@@ -122,10 +122,7 @@ def test_the_timeline_has_all_work_and_all_idle_time(tracekit: Tracekit, lstm: P
     gaps = rows_of(tracekit, "query", "gaps", "--run", "lstm", "--store", lstm)
     steps = rows_of(tracekit, "query", "steps", "--run", "lstm", "--store", lstm)
     assert device["elapsed"] == int(gaps[0]["elapsed_ns"])
-    sums = [
-        sum(own or dur for own, dur in zip(track["s"], track["d"], strict=True))
-        for track in device["tracks"]
-    ]
+    sums = list(map(sums_of, device["tracks"]))
     assert sums[0] == sum(int(row["elapsed_ns"]) for row in steps if row["step_index"])
     assert sums[1] == sum(int(row["total_ns"]) for row in gaps)
     assert sorted(sums[2:]) == sorted(int(row["sum_ns"]) for row in streams)
@@ -135,6 +132,31 @@ def test_the_timeline_has_all_work_and_all_idle_time(tracekit: Tracekit, lstm: P
         for offset, dur in zip(track["o"], track["d"], strict=True):
             start += offset
             assert 0 <= start <= start + dur <= device["elapsed"]
+
+
+def test_a_timeline_of_many_kernels_is_merged_and_loses_nothing(
+    tracekit: Tracekit, large_trace: Path, ingested: Ingested
+) -> None:
+    store = ingested.store(large_trace, run_name="large")
+    answer = tracekit("report", "large", "--store", store)
+    assert len(answer.data) < 1_000_000
+    (timeline,) = PageSeen(answer.data).timelines()
+    streams = rows_of(tracekit, "query", "stream_utilization", "--run", "large", "--store", store)
+    tracks = timeline["groups"][0]["tracks"][-len(streams) :]
+    for track in tracks:  # a merged piece for each of four classes and 1,000 times at most
+        assert len(track["k"]) <= 1000 + 4 * 1000
+    shown = sorted((sum(c or 1 for c in track["c"]), sums_of(track)) for track in tracks)
+    told = sorted(
+        (int(row["kernel_count"]) + int(row["transfer_count"]), int(row["sum_ns"]))
+        for row in streams
+    )
+    assert shown == told
+    assert max(count for count, _ in told) > 5_000
+
+
+def sums_of(track: dict[str, list[int]]) -> int:
+    """The time of the work in all pieces of a track; 0 stands for the duration of the piece."""
+    return sum(own or dur for own, dur in zip(track["s"], track["d"], strict=True))
 
 
 def test_a_point_of_a_roofline_says_what_it_is(tracekit: Tracekit, lstm: Path) -> None:
@@ -201,6 +223,15 @@ def test_of_two_runs(tracekit: Tracekit, filled: Path) -> None:
     assert any(
         "slower" in text or "faster" in text or "as long" in text for text in page.texts["p"]
     )
+
+
+def test_of_a_run_without_anything(tracekit: Tracekit, tmp_path: Path) -> None:
+    file = tmp_path / "empty.json"
+    file.write_text('{"schemaVersion": 1, "traceEvents": []}', "utf-8")
+    ingest(file, tmp_path / "S", Options(run_name="empty"))
+    page = page_of(tracekit, "--store", tmp_path / "S")
+    assert sections(page) == ["Findings", "Key figures", "Data quality"]
+    assert "Nothing found to fix." in page.texts["p"]
 
 
 def test_of_some_steps(tracekit: Tracekit, filled: Path) -> None:

@@ -87,7 +87,7 @@ function setUpTable(table) {
     const shown = new Set(isWhole ? fitting : fitting.slice(0, FIRST_ROWS));
     rows().forEach((row) => { row.hidden = !shown.has(row); });
     const of = wanted ? `${fitting.length.toLocaleString("en")} matching` : total.toLocaleString("en");
-    count.textContent = `${shown.size.toLocaleString("en")} of ${of} rows`;
+    if (count) count.textContent = `${shown.size.toLocaleString("en")} of ${of} rows`;
     more.textContent = isWhole ? "Fewer rows" : `Show ${texts.size.toLocaleString("en")} rows`;
   }
 
