@@ -80,7 +80,9 @@ class Seen:
             )
         )
         rows = self.table(caption).locator("tbody tr:visible")
-        return rows.evaluate_all("(rows, i) => rows.map((row) => row.cells[i].textContent)", place)
+        script = "(rows, i) => rows.map((row) => row.cells[i].textContent)"
+        found: list[str] = rows.evaluate_all(script, place)
+        return found
 
 
 @pytest.fixture

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-#: Paul Tol's high-contrast colors and their light companions; those of pictures, where both have
-#: one. In each pair, the first is for light ground, the second for dark.
-_BLUE, _YELLOW, _RED, _GREY = (
-    ("#004488", "#6699cc"),
-    ("#c4941f", "#eecc66"),
-    ("#bb5566", "#ee99aa"),
-    ("#767676", "#9a9a9a"),
-)
-_BLACK = ("#111111", "#eeeeee")
+from tracekit.render.palette import BLACK, BLUE, GREY, RED
+
+#: Those of pictures on light ground, with Paul Tol's light companions for dark ground. Yellow is
+#: darker than theirs, for a contrast of nearly 3:1 without an edge.
+_BLUE, _YELLOW, _RED = (BLUE, "#6699cc"), ("#c4941f", "#eecc66"), (RED, "#ee99aa")
+_GREY, _BLACK = (GREY, "#9a9a9a"), (BLACK, "#eeeeee")
 
 #: For what has no color of its own (Okabe and Ito 2008).
 _FREE = (
