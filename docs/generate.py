@@ -298,6 +298,7 @@ _QUERY_EXAMPLES = {
     "reported_op_time": "tracekit query reported_op_time --run cpu --store S | head -n 8",
     "runs": "tracekit query runs --store S",
     "issues": "tracekit query issues --run cut --store S --format csv",
+    "timeline": "tracekit query timeline --run gpu --store S | head -n 9",
     "run_summary": "tracekit query run_summary --run gpu --store S --format json",
     "configurations": "tracekit query configurations --run sweep --store S",
     "distribution": f"tracekit query distribution {_SWEPT} --param by=model",
@@ -427,6 +428,7 @@ _COMMAND_EXAMPLES = {
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "summary": ["tracekit summary gpu --store S"],
     "advise": ["tracekit advise gpu --store S"],
+    "report": ["tracekit report gpu --store S -o gpu.html"],
     "remove": ["tracekit remove cut --store S"],
     "check": ["tracekit check --store S"],
 }
@@ -439,6 +441,7 @@ _ORDER = (
     "devices",
     "summary",
     "advise",
+    "report",
     "kernels",
     "join",
     "joins",

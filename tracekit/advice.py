@@ -83,7 +83,7 @@ def advise(
     """
     run_id = database.run_id(run)
     asked = {name: query for name, query in catalog().items() if query.kind == "finding"}
-    lacking = {name for name, query in asked.items() if _lacks(database, query, run_id)}
+    lacking = {name for name, query in asked.items() if database.lacking(query, run_id)}
     found = [
         one
         for name, query in asked.items()
@@ -101,15 +101,6 @@ def advise(
         *_listed("not looked for, without data", sorted(lacking)),
     )
     return _result(large, run_id, notes)
-
-
-def _lacks(database: Database, query: Query, run_id: str) -> bool:
-    return not all(
-        database.has_counters(run_id)
-        if table == "kernel_counter"
-        else database.has_rows_in(table, run_id)
-        for table in query.needs
-    )
 
 
 def _listed(what: str, names: Sequence[str]) -> Iterator[str]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow.compute as pc
+
 from tracekit.engine import Database
 from tracekit.render.numbers import counted, human
 from tracekit.result import Result
@@ -27,6 +29,19 @@ _BASES = {
     "layers": "time of layers",
     "host": "time of operators on the host",
 }
+#: Shown as text above and below the table.
+_IN_WORDS = frozenset(
+    (
+        "is_beyond_noise",
+        "a_stddev_ns",
+        "b_stddev_ns",
+        "a_step_count",
+        "b_step_count",
+        "match_basis",
+        "reason",
+        "row_kind",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +98,23 @@ def compare(
 def _common(database: Database, runs: Sequence[str]) -> str:
     having = (by for by, table in _TABLES if all(database.has_rows_in(table, run) for run in runs))
     return next(having, "kernel")
+
+
+def readable(result: Result) -> Result:
+    """Return the columns with a value that no text says; `other_name` goes last."""
+    table, described = result.table, {column.name: column for column in result.columns}
+    kept = [name for name in described if name not in _IN_WORDS and result.has_values(name)]
+    kept.sort(key=lambda name: name == "other_name")
+    for name in ("a_launch_count", "b_launch_count"):  # mostly the same in each step
+        if (
+            name in kept
+            and pc.all(pc.equal(table.column(name), pc.round(table.column(name)))).as_py()
+        ):
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table.column(name).cast("int64"))
+    return replace(
+        result, table=table.select(kept), columns=tuple(described[name] for name in kept)
+    )
 
 
 # -- the verdict ----------------------------------------------------------------------------------

@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 
 from tracekit.cli.app import run
+from tracekit.engine import Database
 from tracekit.intake import Options, ingest
+from tracekit.joins import join
+from tracekit.store import open_store
 
 PATIENCE_SECONDS = 180
 
@@ -101,6 +104,17 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, traces: Path) -> Path:
         store,
         Options(run_name="\x1b]0;owned\x07run", labels=labels),
     )
+    return store
+
+
+@pytest.fixture(scope="session")
+def lstm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store to be asked, not changed: a real trace of an H100, joined with its counters."""
+    recorded = Path(__file__).resolve().parents[2] / "fixtures" / "h100" / "lstm"
+    store = tmp_path_factory.mktemp("lstm") / "S"
+    ingest(recorded / "trace.json.gz", store, Options(run_name="lstm"))
+    ingest(recorded / "raw.csv.gz", store, Options(run_name="counted"))
+    join(Database(open_store(store)), "lstm", "counted")
     return store
 
 

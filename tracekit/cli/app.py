@@ -23,6 +23,7 @@ from tracekit.cli import (
     compare,
     files,
     joins,
+    report,
     roofline,
     summary,
 )
@@ -75,7 +76,7 @@ for _add in (
     *(files.ingest, files.remove, files.formats, files.devices),
     *(ask.runs, ask.issues, ask.kernels, ask.queries, ask.query, ask.sql),
     *(compare.compare, roofline.roofline, chart.chart, summary.summary, check.check),
-    advise.advise,
+    *(advise.advise, report.report),
     *(joins.join, joins.joins),
 ):
     app.command()(_add)

@@ -28,19 +28,6 @@ if TYPE_CHECKING:
 
 _TOP = 20
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?%")
-#: Shown as text above and below the table.
-_IN_WORDS = frozenset(
-    (
-        "is_beyond_noise",
-        "a_stddev_ns",
-        "b_stddev_ns",
-        "a_step_count",
-        "b_step_count",
-        "match_basis",
-        "reason",
-        "row_kind",
-    )
-)
 
 
 def compare(
@@ -82,13 +69,13 @@ def compare(
     --fail-on, the command exits with status 8 if the step (or all work) takes longer by more than
     this percentage and by more than the noise; if the noise is unknown, only the percentage counts.
     """
-    from tracekit.comparison import compare
+    from tracekit.comparison import compare, readable
 
     limit = None if fail_on is None else _ratio(fail_on)
     compared = compare(opened(store), a, b, by, phase)
     for_people = is_for_people(format_name)
     shown = _cut(compared.result, top if top is not None else _TOP if for_people else None)
-    emit(_readable(shown) if for_people else shown, format_name, output, force, full_names)
+    emit(readable(shown) if for_people else shown, format_name, output, force, full_names)
     if limit is not None:
         _judge(compared.verdict, limit)
     return 0
@@ -130,22 +117,3 @@ def _cut(result: Result, top: int | None) -> Result:
     )
     shown = result.table.slice(0, first + top)
     return replace(result, table=shown, notes=(*result.notes, note))
-
-
-def _readable(result: Result) -> Result:
-    """Keep columns that have a value and are not shown as text; `other_name` goes last."""
-    import pyarrow.compute as pc
-
-    table, described = result.table, {column.name: column for column in result.columns}
-    kept = [name for name in described if name not in _IN_WORDS and result.has_values(name)]
-    kept.sort(key=lambda name: name == "other_name")
-    for name in ("a_launch_count", "b_launch_count"):  # mostly the same in each step
-        if (
-            name in kept
-            and pc.all(pc.equal(table.column(name), pc.round(table.column(name)))).as_py()
-        ):
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, table.column(name).cast("int64"))
-    return replace(
-        result, table=table.select(kept), columns=tuple(described[name] for name in kept)
-    )

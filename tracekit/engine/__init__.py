@@ -293,9 +293,17 @@ class Database:
         results = [self._answer(check, {}) for check in checks]
         return [result for result in results if len(result)]
 
-    def lacking(self, query: Query) -> list[str]:
-        """Return the tables that a query needs and that have no rows."""
-        return [table for table in query.needs if not self.has_rows(table)]
+    def lacking(self, query: Query, run_id: str | None = None) -> list[str]:
+        """Return the tables that a query needs and that have no rows, of a run if one is given."""
+        if run_id is None:
+            return [table for table in query.needs if not self.has_rows(table)]
+        return [table for table in query.needs if not self._has_of(table, run_id)]
+
+    def _has_of(self, table: str, run_id: str) -> bool:
+        """Return whether a run has rows in a table; joined counters are its counters, too."""
+        if table == "kernel_counter":
+            return self.has_counters(run_id)
+        return self.has_rows_in(table, run_id)
 
     def has_counters(self, run_id: str) -> bool:
         """Return whether a run has hardware counters of launches, its own or joined."""

@@ -21,11 +21,12 @@ from matplotlib.ft2font import FT2Font
 
 from tracekit.errors import UsageError, require_choice
 from tracekit.render.cells import cut
+from tracekit.render.palette import BLACK as BLACK
+from tracekit.render.palette import BLUE as BLUE
+from tracekit.render.palette import GREY as GREY
+from tracekit.render.palette import RED as RED
+from tracekit.render.palette import YELLOW as YELLOW
 from tracekit.render.text import inert, visible_escape
-
-#: Paul Tol's high-contrast scheme: distinct for the color-blind, and in grayscale by lightness.
-BLUE, YELLOW, RED, GREY = "#004488", "#ddaa33", "#bb5566", "#767676"
-BLACK = "#111111"
 
 #: Each series has its own color (Okabe and Ito 2008), marker and dash.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b")

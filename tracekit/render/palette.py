@@ -1,0 +1,7 @@
+"""Colors that all pictures share."""
+
+from __future__ import annotations
+
+#: Paul Tol's high-contrast scheme: distinct for the color-blind, and in grayscale by lightness.
+BLUE, YELLOW, RED, GREY = "#004488", "#ddaa33", "#bb5566", "#767676"
+BLACK = "#111111"
