@@ -22,12 +22,12 @@ from tracekit.wide import (
     WideLayout,
     WideMetric,
     WideSum,
-    as_tables,
     forms_of,
     layout_in,
     layout_of,
     shown_counts,
 )
+from tracekit.widened import as_tables
 
 COLUMNS = ("event_id", "metric_name", "value", "unit", "value_raw", "status_kind")
 US = WideMetric("m1", "time", "ns", decimals=2, power=3)

@@ -48,7 +48,8 @@ from tracekit.parser import (
 )
 from tracekit.schema import SOURCE_FILE, TABLES, WORKED_OUT
 from tracekit.source import HEAD_BYTES, Source, zstd
-from tracekit.wide import WIDE_FORMS, as_tables
+from tracekit.wide import WIDE_FORMS
+from tracekit.widened import as_tables
 
 #: The maximum number of rows in a batch.
 MOST_ROWS = 1 << 20

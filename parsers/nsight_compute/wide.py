@@ -14,7 +14,8 @@ from tracekit.parsers.nsight_compute.columns import STATUSES, Flags, Ints, PageC
 from tracekit.parsers.nsight_compute.metrics import Target
 from tracekit.reading.text.plain_numbers import MOST_POWER
 from tracekit.schema import INT
-from tracekit.wide import EVENT_ID, KERNEL_WIDE, WideLayout, WideMetric, WideSum, sum_of
+from tracekit.wide import EVENT_ID, KERNEL_WIDE, WideLayout, WideMetric, WideSum
+from tracekit.widened import sum_of
 
 _TEXT = STATUSES.index("text")
 

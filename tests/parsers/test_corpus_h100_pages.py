@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.parsers.conftest import Parsed, gathered
+from tests.parsers.ncu_pages import as_seen
 from tracekit.parser import Report
 from tracekit.registry import parser_named
 from tracekit.source import Source
@@ -44,7 +45,7 @@ def needs_the_corpus(corpus: Path) -> None:
 def read(name: str) -> Parsed:
     report = Report()
     batches = parser_named("nsight-compute").parse(Source.at(FOLDER / name), report)
-    return gathered(batches, report)
+    return gathered(as_seen(batches), report)
 
 
 @cache

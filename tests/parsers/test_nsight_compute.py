@@ -37,6 +37,7 @@ from tracekit.reading.text import lines
 from tracekit.registry import claims
 from tracekit.schema import REPEATED
 from tracekit.source import Source
+from tracekit.wide import WIDE_FORMS, shown_counts
 
 Read = Callable[[bytes | str], Parsed]
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "nsight_compute"
@@ -1410,6 +1411,7 @@ def test_memory_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Four times the file, the same peak."""
     monkeypatch.setattr(lines, "BLOCK_BYTES", 1 << 15)
     monkeypatch.setattr(assemble, "_MOST_CELLS", 1 << 10)
+    monkeypatch.setattr(assemble, "_LEAST_WIDE_CELLS", 1 << 11)
     row = [metric(f"unit__counter{n}.sum", "inst", "1,234") for n in range(40)]
     peaks = []
     for count in (100, 400):
@@ -1417,8 +1419,9 @@ def test_memory_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         path.write_text(details([Launch(n, metrics=row) for n in range(count)]))
         tracemalloc.start()
         total = 0
-        for _, batch in NsightComputeParser().parse(Source.at(path), Report()):
-            total += batch.num_rows
+        for table, batch in NsightComputeParser().parse(Source.at(path), Report()):
+            form = WIDE_FORMS.get(table)
+            total += sum(shown_counts(form, batch).values()) if form else batch.num_rows
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert total == count * 42 + 1  # metrics, kernel, counters; the device
