@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.findings import check_advice, check_evidence
 from tests.ingested import Ingested
 from tracekit.advice import advise
 from tracekit.engine import Database
@@ -161,6 +162,16 @@ def test_what_it_says_first_is_what_reading_the_file_says(
     expected = FIRST[name]
     assert found[: len(expected)] == expected
     assert expected or not found
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_no_file_has_more_time_to_win_than_it_has(
+    ingested: Ingested, corpus: Path, name: str
+) -> None:
+    database = ingested.database(corpus / name)
+    run = database.run_id(None)
+    check_advice(database, run)
+    check_evidence(database, run)
 
 
 # -- times, from the JSON alone --------------------------------------------------------------------

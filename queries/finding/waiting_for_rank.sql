@@ -1,10 +1,12 @@
 -- purpose = "Time that a rank waits in collectives for the last one to arrive, and for which."
 -- source = "docs/metrics.md, section Many ranks: waiting"
 -- needs = ["kernel"]
--- depends = ["collective_match", "step_window"]
+-- depends = ["collective_match", "step_window", "device_rank"]
 -- parameters = "run_id phase"
--- columns = "win_ns call_count last_rank_index lost_ratio elapsed_ns source_id-rank device_id"
+-- columns = "win_ns call_count last_rank_index lost_ratio elapsed_ns source_id-rank
+-- device_id-merged"
 -- call_count = "BIGINT: collectives in which it waits"
+-- device_id-merged = "BIGINT: device of the rank, if the file has several ranks"
 -- last_rank_index = "BIGINT: the rank that the others wait for most"
 -- lost_ratio = "DOUBLE: share of all waiting that is for this rank"
 -- finding.title = "Ranks wait for each other"
@@ -30,20 +32,29 @@ with
         from ranks
     ),
     waits as (
-        select source_id, cast(sum(wait_ns) as bigint) as win_ns, count(*) as call_count
+        select source_id, rank_index, cast(sum(wait_ns) as bigint) as win_ns, count(*) as call_count
         from calls
         where is_last is not null and wait_ns > 0
-        group by source_id
+        group by source_id, rank_index
+    ),
+    -- of a file with the work of several ranks
+    devices as (
+        select source_id, rank_index, min(device_id) as device_id
+        from device_rank
+        where run_id = $run_id
+        group by source_id, rank_index
+        qualify count(*) over (partition by source_id) > 1
     )
 select
-    waits.win_ns,
+    least(waits.win_ns, windows.end_ns - windows.start_ns) as win_ns,
     waits.call_count,
     last.last_rank_index,
     last.lost_ratio,
     windows.end_ns - windows.start_ns as elapsed_ns,
     waits.source_id,
-    cast(null as bigint) as device_id
+    devices.device_id
 from waits
 cross join last
 join step_window($run_id, $phase) as windows on windows.source_id = waits.source_id
-order by win_ns desc, waits.source_id
+left join devices on devices.source_id = waits.source_id and devices.rank_index = waits.rank_index
+order by win_ns desc, waits.source_id, devices.device_id

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,15 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.findings import FINDINGS, check_advice, check_evidence
 from tests.ingested import Ingested
 from tracekit.advice import advise
-from tracekit.catalog import FINDING_COLUMNS, catalog
+from tracekit.catalog import FINDING_COLUMNS
 from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
-from tracekit.result import Result
 from tracekit.store import Store
 
-FINDINGS = {name: query for name, query in catalog().items() if query.kind == "finding"}
 FIXTURES = Path(__file__).resolve().parent.parent.parent / "fixtures"
 #: A file of every kind: traces, counters, tables of operators, processors, sweeps, logs.
 FILES = (
@@ -41,49 +38,6 @@ FILES = (
 )
 
 
-def named(result: Result) -> list[str]:
-    """Every finding that a result lists, in its rows or its notes."""
-    _, *notes = result.notes
-    return [row["finding_name"] for row in result.rows()] + [
-        name for note in notes for name in note.split(": ", 1)[1].split(", ")
-    ]
-
-
-def check(database: Database, run: str, phase: str = "all") -> None:
-    """What holds for every run."""
-    result = advise(database, run, phase, 0)
-    assert Counter(named(result)) == dict.fromkeys(FINDINGS, 1)
-    rows = result.rows()
-    wins = [row["win_ns"] or 0 for row in rows]
-    assert wins == sorted(wins, reverse=True)
-    for row in rows:
-        assert row["win_ns"] is None or row["win_ns"] > 0
-        assert row["win_ratio"] is None or 0 < row["win_ratio"] <= 1
-        assert "{" not in row["evidence"]
-        assert "None" not in row["evidence"]
-    overlaps = {
-        row["finding_index"]: {int(other) for other in (row["overlaps"] or "").split(", ") if other}
-        for row in rows
-    }
-    for index, others in overlaps.items():
-        assert index not in others
-        assert all(index in overlaps[other] for other in others)
-
-
-def check_evidence(database: Database, run: str) -> None:
-    """No more time than there is, in no finding on no device, and nothing that is not a number."""
-    for name, query in FINDINGS.items():
-        if database.lacking(query):
-            continue
-        for row in database.query(name, {"run_id": run}).rows():
-            reals = [value for value in row.values() if isinstance(value, float)]
-            assert all(map(math.isfinite, reals)), (name, row)
-            if query.finding is not None and query.finding.pool == "none":
-                assert row["win_ns"] is None
-            if row["win_ns"] is not None:
-                assert row["elapsed_ns"] is None or 0 < row["win_ns"] <= row["elapsed_ns"], row
-
-
 def files_of(name: str) -> list[Path]:
     found = FIXTURES / name
     if found.is_file():
@@ -98,7 +52,7 @@ def test_every_finding_is_listed_once_for_every_kind_of_file(ingested: Ingested,
     for file in files_of(name)[:3]:
         database = ingested.database(file)
         for run in database.sql("SELECT run_id FROM run").rows():
-            check(database, run["run_id"])
+            check_advice(database, run["run_id"])
             check_evidence(database, run["run_id"])
 
 
@@ -122,7 +76,7 @@ def test_steps_have_no_more_time_to_win_than_they_take(ingested: Ingested) -> No
     database = ingested.database(FIXTURES / FILES[0])
     run = database.run_id(None)
     for phase in ("all", "0..1", "1..2"):
-        check(database, run, phase)
+        check_advice(database, run, phase)
     one = {row["finding_name"]: row for row in advise(database, run, "1..1", 0).rows()}
     whole = {row["finding_name"]: row for row in advise(database, run, "all", 0).rows()}
     assert 0 < one["idle_host"]["win_ns"] < whole["idle_host"]["win_ns"]
