@@ -175,6 +175,14 @@ def test_a_point_of_a_roofline_says_what_it_is(tracekit: Tracekit, lstm: Path) -
     assert "FLOP" in work
 
 
+def test_without_counters_the_points_are_operators(tracekit: Tracekit, filled: Path) -> None:
+    page = page_of(tracekit, "gpu", "--store", filled)
+    assert any(text.startswith("Each point is an operator") for text in page.texts["p"])
+    tips = [tip for tip in page.attributes("aria-label") if tip.startswith("aten::")]
+    assert tips
+    assert all("FLOP/byte" in tip for tip in tips)
+
+
 # -- of which runs --------------------------------------------------------------------------------
 
 

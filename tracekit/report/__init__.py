@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -202,32 +203,34 @@ def _roofline(run: _Run) -> Iterator[Block]:
 
 
 def _roofline_of(session: Session, runs: Sequence[str], title: str) -> Iterator[Block]:
-    try:
-        chart = session.roofline_data(runs, RooflineRequest())
-    except UsageError:  # no operations, bytes or peaks: said in the tables
-        return
-    yield Picture(title, chart, _of_roofline(chart))
+    """The roofline of kernels with counters, else of operators; none without work or peaks."""
+    for by in (None, "op"):
+        with contextlib.suppress(UsageError):  # what is unknown is said in the tables
+            chart = session.roofline_data(runs, RooflineRequest(by=by))
+            yield Picture(title, chart, _of_roofline(chart))
+            return
 
 
 def _of_roofline(chart: Chart) -> str:
+    definitions = {*chart.data.table.column("byte_definition").to_pylist()} - {None}
+    modeled = " Its work is modeled from shapes." if definitions == {"modelled"} else ""
+    article = "an" if chart.noun[0] in "aeiou" else "a"
     return (
-        f"Each point is a {chart.noun}: how fast it computes over how many operations it does per "
-        "byte. The lines are the peaks of the device; a point on one cannot be faster. The "
-        "larger a point, the larger its share of the time."
+        f"Each point is {article} {chart.noun}: how fast it computes over how many operations it "
+        f"does per byte.{modeled} The lines are the peaks of the device; a point on one cannot be "
+        "faster. The larger a point, the larger its share of the time."
     )
 
 
-def _chart(name: str, title: str, phase: str | None, run: _Run) -> Iterator[Block]:
-    request = ChartRequest(options={} if phase is None else {"phase": phase})
-    try:
+def _chart(name: str, title: str, run: _Run) -> Iterator[Block]:
+    request = ChartRequest(options={"phase": run.phase})
+    with contextlib.suppress(UsageError):  # what is unknown is said in the tables
         yield Picture(run.titled(title), run.session.chart_data(name, [run.run_id], request))
-    except UsageError:  # the data is not there: said in the tables
-        return
 
 
 def _memory(run: _Run) -> Iterator[Block]:
     if run.database.has_rows_in("memory_event", run.run_id):
-        yield from _chart("memory", "Memory over time", run.phase, run)
+        yield from _chart("memory", "Memory over time", run)
     yield from run.table("memory_by_kind", "Memory by kind")
     yield from run.table("memory_by_module", "Feature maps by module")
 
@@ -236,7 +239,7 @@ def _ranks(run: _Run) -> Iterator[Block]:
     ranks = run.result("ranks")
     if ranks is None or len(ranks) < 2:
         return
-    yield from _chart("ranks", "Time of each rank", run.phase, run)
+    yield from _chart("ranks", "Time of each rank", run)
     yield from run.table("ranks", "Ranks")
     yield from run.table("stragglers", "Which rank the others wait for")
     yield from run.table("collectives", "Collectives")
