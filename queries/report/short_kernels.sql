@@ -3,7 +3,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: launch overhead; TraceLens' histogram of
 -- short kernels; docs/metrics.md, section short_kernels"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window", "device_gap", "sum_where"]
+-- depends = ["device_work", "step_window", "device_gap", "sum_where", "missing_launches"]
 -- parameters = "run_id phase"
 -- phase = "all, stable or N..M: only kernels that start in the time of these steps"
 -- columns = "duration_class launch_count launch_ratio share_ratio total_ns mean_call_ns call_ns
@@ -108,16 +108,6 @@ select
     ratio(idle_ns, sum(idle_ns) over ()) as idle_share_ratio,
     kernel_count,
     name,
-    case
-        when known_count = 0
-        then 'launches not in the file'
-        when known_count < launch_count
-        then
-            'launches of '
-            || (launch_count - known_count)
-            || ' of '
-            || launch_count
-            || ' kernels not in the file'
-    end as reason
+    missing_launches(known_count, launch_count) as reason
 from classes
 order by class_index
