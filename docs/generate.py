@@ -293,6 +293,7 @@ _SWEPT = "--store S --param metric=images_per_s --param runs=sweep"
 _QUERY_EXAMPLES = {
     "comparison": f"tracekit query comparison {_BESIDE} | head -n 12",
     "comparison_runs": f"tracekit query comparison_runs {_BESIDE}",
+    "kernel_advice": "tracekit query kernel_advice --run advice --store S --param top=3",
     "layer_comparison": "tracekit query layer_comparison --store S --param runs=alexnet-*",
     "memory_by_kind": "tracekit query memory_by_kind --run cpu --store S",
     "reported_op_time": "tracekit query reported_op_time --run cpu --store S | head -n 8",

@@ -5,7 +5,7 @@
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_gap", "work_place", "work_by_name",
 -- "device_peak",
--- "device_rank", "whole_sum", "shared_by_all"]
+-- "device_rank", "whole_sum", "shared_by_all", "missing_launches"]
 -- parameters = "run_id phase by launch_overhead_ns"
 -- by = {doc = "what a row is: device (per source) or name (a kernel, over all devices and
 -- sources)", default = "device", choices = ["device", "name"]}
@@ -23,8 +23,6 @@
 -- coverage_ratio = "DOUBLE: share of the kernels with a launch in the file"
 -- mean_launch_ns = "DOUBLE: call_ns / launch_count"
 -- launches_per_step = "DOUBLE: launch calls in steps / steps with launches"
--- mean_queue_depth = "DOUBLE: launched kernels waiting to start, mean over the time"
--- max_queue_depth = "BIGINT: maximum of waiting kernels on one device"
 -- mean_delay_ns = "DOUBLE: mean time from the end of a call to the start of its first kernel,
 -- including waits for other work; without negative delays"
 -- call_ns = "BIGINT: sum of the durations of the launch calls"
@@ -242,35 +240,22 @@ select
     measured.elapsed_ns,
     measured.total_flop,
     ratio(measured.total_flop * 1e9, measured.overhead_ns) as overhead_ceiling_flop_per_s,
-    case
-        when measured.known_count = 0
-        then 'launches not in the file'
-        else
-            nullif(
-                concat_ws(
-                    '; ',
-                    case
-                        when measured.known_count < measured.kernel_count
-                        then
-                            'launches of '
-                            || (measured.kernel_count - measured.known_count)
-                            || ' of '
-                            || measured.kernel_count
-                            || ' kernels not in the file'
-                    end,
-                    case
-                        when measured.disagreeing_count > 0
-                        then
-                            'clocks disagree: '
-                            || measured.disagreeing_count
-                            || ' of '
-                            || measured.launch_count
-                            || ' calls begin after their kernel'
-                    end
-                ),
-                ''
-            )
-    end as reason,
+    nullif(
+        concat_ws(
+            '; ',
+            missing_launches(measured.known_count, measured.kernel_count),
+            case
+                when measured.disagreeing_count > 0
+                then
+                    'clocks disagree: '
+                    || measured.disagreeing_count
+                    || ' of '
+                    || measured.launch_count
+                    || ' calls begin after their kernel'
+            end
+        ),
+        ''
+    ) as reason,
     case
         when measured.launch_count = 0
         then 'launches not in the file'

@@ -3,7 +3,6 @@
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank"]
 -- parameters = "run_id phase points"
--- points = {type = "BIGINT", doc = "stretches of time", default = 200}
 -- columns = "rank_index device_kind device_id-memory elapsed_ns kind allocated_bytes is_peak
 -- source_id-rank process_id time_ns"
 -- elapsed_ns = "time of the peak, after the first memory event of the source in these steps"
