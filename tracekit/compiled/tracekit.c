@@ -1896,12 +1896,9 @@ typedef struct {
 
 /* What follows a quoted cell, in which a quote may be written as two; NULL if it does not end. */
 static const uint8_t *skip_cell(const uint8_t *at, const uint8_t *end) {
+    int found = CELLS_READ;
     at = skip_byte(at, end, '"');
-    while (at) {
-        at = cell_end(at, end);
-        if (!at || end - at < 2 || at[1] != '"') break;
-        at += 2;
-    }
+    at = at ? cell_end(at, end, &found) : NULL;
     return at ? at + 1 : NULL;
 }
 
@@ -1965,12 +1962,13 @@ typedef struct {
 /* Read what follows the cells of the owner, if it is a key and a value without quotes and then
  * only empty cells. */
 static int read_pair(const Repeats *found, const uint8_t *at, Pair *pair) {
+    int cells = CELLS_READ;
     pair->key = pair->key_end = at + 2;
     for (int32_t i = 0; i <= found->key_width; i++) {
         at = skip_byte(at, found->end, ',');
         at = at ? skip_byte(at, found->end, '"') : NULL;
-        const uint8_t *closing = at ? cell_end(at, found->end) : NULL;
-        if (!closing) return 0;
+        const uint8_t *closing = at ? cell_end(at, found->end, &cells) : NULL;
+        if (!closing || cells == CELLS_WITH_QUOTES) return 0;
         if (i + 1 == found->key_width) pair->key_end = closing;
         pair->value = at, pair->value_end = closing;
         at = closing + 1;
