@@ -49,6 +49,8 @@ _NUMBER_KEYS = frozenset(
 _INTEGERS = {**NUMBERED, **_AXIS_KEYS, "correlation": "correlation_id"}
 _LONGEST_TEXT = 100_000  # the csv module takes a few more
 _TOO_LARGE = 1 << 62
+#: Exact on every machine, which powers that numpy computes need not be.
+_TENS = np.array([float(f"1e{power}") for power in range(23)])
 _NEARLY = 1e-9  # no float64 decides what is this close to the tolerance
 
 
@@ -302,7 +304,7 @@ class _TraceColumns:
         if kilo == DEFAULT_KILO:
             return pa.array(_reals(rate) * float(kilo) ** power, REAL, mask=rate.is_empty)
         shift = 3 * power - rate.decimals
-        tens = 10.0 ** np.abs(shift)
+        tens = _TENS[np.abs(shift)]
         values = np.where(shift >= 0, rate.digits * tens, rate.digits / tens)
         return pa.array(values, REAL, mask=rate.is_empty)
 
@@ -347,7 +349,8 @@ def _most(values: Ints) -> int:
 
 def _reals(numbers: Numbers) -> npt.NDArray[np.float64]:
     """Return the float64 nearest to each number."""
-    return numbers.digits / 10.0**numbers.decimals
+    reals: npt.NDArray[np.float64] = numbers.digits / _TENS[numbers.decimals]
+    return reals
 
 
 def _shifted(numbers: Numbers, power: int) -> Ints:
