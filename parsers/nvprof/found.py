@@ -27,9 +27,22 @@ from tracekit.reading.text.units import unit_of
 from tracekit.schema import EVENT_TABLES, TABLES, batch_of_rows
 
 _MOST_KERNELS = 20_000
+#: When so many rows are pending, they become a batch.
+ROWS_IN_A_BATCH = 8192
+#: Bytes per KB, of which one makes size, duration and throughput of a copy agree this closely.
+SCALES, TOLERANCE = (1000, 1024), Decimal("0.005")
 MOST_KEPT = 1000  # totals, processes: what goes to metadata_json
 MOST_MESSAGES = 100
 _DEVICE_NAME = re.compile(r"(?P<name>.*\S) \((?P<id>\d{1,6})\)")
+
+
+def named_device(text: str) -> tuple[str, int] | None:
+    """Return the name and number of the device in a cell; None if the number is truncated."""
+    match = _DEVICE_NAME.fullmatch(text if text.endswith(")") else text + ")")
+    # Text is truncated after 15 characters: `(0` is device 0, but `(1` may be 10.
+    is_known = match is not None and (text.endswith(")") or match["id"] == "0")
+    return (match["name"], int(match["id"])) if match and is_known else None
+
 
 #: Process, device and name of a kernel in a summary or in metrics.
 KernelKey = tuple[int | None, str, str | None]
@@ -127,14 +140,13 @@ class PendingRows:
         """Return the number of the device in a cell, and note its name."""
         if text in NONE:
             return None
-        match = _DEVICE_NAME.fullmatch(text if text.endswith(")") else text + ")")
-        # Text is truncated after 15 characters: `(0` is device 0, but `(1` may be 10.
-        is_known = match is not None and (text.endswith(")") or match["id"] == "0")
-        if match and is_known and len(self.device_names) < MOST_KEPT:
-            names = self.device_names.setdefault(int(match["id"]), [])
-            if match["name"] not in names and len(names) < MOST_MESSAGES:
-                names.append(match["name"])
-            return int(match["id"])
+        named = named_device(text)
+        if named and len(self.device_names) < MOST_KEPT:
+            name, device_id = named
+            names = self.device_names.setdefault(device_id, [])
+            if name not in names and len(names) < MOST_MESSAGES:
+                names.append(name)
+            return device_id
         if text in self.cut_devices or len(self.cut_devices) < MOST_MESSAGES:
             self.cut_devices.setdefault(text, offset)
         return None
@@ -151,9 +163,9 @@ class PendingRows:
         if not sizes or not rates or not dur_ns or sizes[0].power == rates[0].power:
             return
         fits = []
-        for kilo in (1000, 1024):
+        for kilo in SCALES:
             size, rate = sizes[0].in_base(kilo)[0], rates[0].in_base(kilo)[0]
-            if rate and abs(size / dur_ns * 10**9 / rate - 1) < Decimal("0.005"):
+            if rate and abs(size / dur_ns * 10**9 / rate - 1) < TOLERANCE:
                 fits.append(kilo)
         if len(fits) == 1 and self.kilo is None:
             self.kilo = fits[0]

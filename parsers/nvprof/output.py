@@ -11,10 +11,10 @@ from tracekit.parsers.nvprof.counters import Row, as_json
 from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.issues import cut_device, early_end, rounded_times
 from tracekit.parsers.nvprof.reading import Reading
-from tracekit.reading.text.lines import TextLine, lines
+from tracekit.reading.text.lines import TextBlock, blocks, encoding_of, lines, lines_of
 from tracekit.source import Source
 
-_ROWS_IN_A_BATCH = 8192
+_BLOCK_GROWTH = 4  # of rows at once: columns of few take longer
 _NO_KERNELS = re.compile(r"No (?:kernels|CUDA)")
 
 
@@ -22,11 +22,13 @@ def rows_of_output(source: Source, report: Report) -> Iterator[Batch]:
     """Yield the rows of a file; see `tracekit.parser.Parser`."""
     found = PendingRows(report)
     reading = Reading(found)
-    last: TextLine | None = None
-    for last in lines(source, report):
-        reading.read(last)
-        if found.pending >= _ROWS_IN_A_BATCH:
-            yield from found.batches()
+    if encoding_of(source.head()) == "utf-8":
+        for block in blocks(source, report, growth=_BLOCK_GROWTH):
+            yield from _rows_of_block(reading, block)
+    else:
+        for line in lines(source, report):
+            yield from reading.take_line(line)
+    last = reading.last
     _refuse_nothing(source, reading)
     yield from found.last_batches()
     end = early_end(last, awaits_footnote=reading.awaits_footnote)
@@ -45,6 +47,31 @@ def rows_of_output(source: Source, report: Report) -> Iterator[Batch]:
         "is_complete": report.is_whole() and not reading.is_cut and end is None,
         "metadata_json": as_json(_metadata(reading)),
     }
+
+
+def _rows_of_block(reading: Reading, block: TextBlock) -> Iterator[Batch]:
+    """Yield the rows of a block: line by line until a table begins, then at once if possible."""
+    batches = _at_once(reading, block, 0)
+    is_tried = batches is not None or reading.takes_rows()
+    if batches is None:
+        for line in lines_of(block, block.offset_bytes):
+            yield from reading.take_line(line)
+            if not is_tried and reading.takes_rows():
+                is_tried = True
+                next_line = line.offset_bytes + line.size_bytes + 1 - block.offset_bytes
+                batches = _at_once(reading, block, next_line)
+                if batches is not None:
+                    break
+    yield from batches or ()
+
+
+def _at_once(reading: Reading, block: TextBlock, start: int) -> list[Batch] | None:
+    """Return the rows of a block from a line on; None if they are to be read line by line."""
+    if block.is_open or not reading.takes_rows():
+        return None
+    text = block.text[start:]
+    more = text.startswith(b"\n")  # after a carriage return
+    return reading.take(block.offset_bytes + start + more, text[more:] + b"\n")
 
 
 def _metadata(reading: Reading) -> Row:

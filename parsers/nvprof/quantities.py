@@ -21,8 +21,9 @@ _NAN = frozenset(("nan", "-nan", "nan(ind)", "-nan(ind)"))
 _MISSING = frozenset(("n/a", "-", "na"))
 NONE = frozenset(("", "-"))
 _TIMES = ("ns", "us", "ms", "s")
-_POWERS = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
-UNITS = frozenset(("", "%", *_TIMES, *_POWERS, *(f"{unit}/s" for unit in _POWERS)))
+#: How often each unit of bytes is divided by the scale.
+POWERS = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
+UNITS = frozenset(("", "%", *_TIMES, *POWERS, *(f"{unit}/s" for unit in POWERS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def value(text: str, unit: str = "") -> Value:
     """Return the quantity in a cell; `unit` is that of its column, if the cell has none."""
     if match := _QUANTITY.fullmatch(text):
         unit = match[2] or unit
-        return Value("ok", Decimal(match[1]), unit, _POWERS.get(unit.removesuffix("/s")))
+        return Value("ok", Decimal(match[1]), unit, POWERS.get(unit.removesuffix("/s")))
     small = text.lower()
     if not text:
         return Value("empty")

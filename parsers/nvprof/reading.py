@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tracekit.parsers.nvprof.found import MOST_KEPT, MOST_MESSAGES, PendingRows, Where
+from tracekit.parser import Batch
+from tracekit.parsers.nvprof import regular
+from tracekit.parsers.nvprof.found import (
+    MOST_KEPT,
+    MOST_MESSAGES,
+    ROWS_IN_A_BATCH,
+    PendingRows,
+    Where,
+)
 from tracekit.parsers.nvprof.issues import (
     BESIDE_A_ROW,
     OTHER,
@@ -51,6 +60,7 @@ class Reading:
     elsewhere: str | None = None
     awaits_footnote: bool = False
     is_cut: bool = False
+    last: TextLine | None = None
 
     @property
     def where(self) -> Where:
@@ -66,6 +76,23 @@ class Reading:
             return
         self._plain(line, text[: mark.start()], is_ended=True)
         self._message(line, mark["pid"], text[mark.end() :].strip())
+
+    def take_line(self, line: TextLine) -> Iterator[Batch]:
+        """Read one line; yield the rows so far if they are many."""
+        self.last = line
+        self.read(line)
+        if self.found.pending >= ROWS_IN_A_BATCH:
+            yield from self.found.batches()
+
+    def take(self, place: int, text: bytes) -> list[Batch] | None:
+        """Take whole lines that begin at `place`, if they are rows that can be read at once."""
+        return regular.rows_at_once(self.found, place, text, _has_message)
+
+    def takes_rows(self) -> bool:
+        """Return whether the next lines may be rows for `take`."""
+        where = self.where
+        is_between = where.awaits_units or self.awaits_footnote or not where.is_read
+        return not is_between and regular.is_for_columns(where.table)
 
     def _plain(self, line: TextLine, text: str, *, is_ended: bool) -> None:
         if not text.strip():
@@ -204,3 +231,8 @@ class Reading:
             summary_row(self.found, line, cells)
         else:
             unified_row(self.found, line, cells)
+
+
+def _has_message(text: str) -> bool:
+    """Return whether a message of nvprof is in a text."""
+    return bool(NOTHING.search(text) or ("==" in text and _MARK.search(text)))

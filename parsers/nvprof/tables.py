@@ -66,6 +66,8 @@ _ARGUMENT_KEYS = frozenset(
         "thread",
     )
 )
+#: Words of the headers of each kind that have no other spelling.
+_PLAIN_NEEDS = tuple(needs - set(_KEYS.values()) for _, needs in _KINDS)
 _HEADER = re.compile(r'"?(?:Type|Time\(%\)|Start|Invocations|Device|Count)"? *(?:,|  )')
 _HEADER_TRIES = 8
 _GAP = re.compile(r" {2,}|\t+")
@@ -208,6 +210,14 @@ def header_of(text: str) -> Header | None:
         if layout := _layout([name.strip() for name in own], is_csv=is_csv):
             return Header(layout, text[: found.start()], len(own) < len(names))
     return None
+
+
+def may_make_header(cells: str) -> bool:
+    """Return whether a line with these cells may have a header in it, however it is cut."""
+    if not may_have_header(cells):
+        return False
+    small = cells.lower().replace('"', "")
+    return any(all(word in small for word in needs) for needs in _PLAIN_NEEDS)
 
 
 def _layout(names: list[str], *, is_csv: bool) -> TableLayout | None:

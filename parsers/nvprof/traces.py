@@ -17,12 +17,13 @@ from tracekit.reading.copies import direction
 from tracekit.reading.text.lines import TextLine
 from tracekit.schema import TABLES
 
-_NUMBERED = {"context": "context_id", "stream": "stream_id", "regs": "registers_per_thread_count"}
+NUMBERED = {"context": "context_id", "stream": "stream_id", "regs": "registers_per_thread_count"}
 _LAUNCHED = re.compile(r"(?P<call>\w+) \((?P<kernel>.*) \[(?P<id>\d{1,18})\]\)")
 _CORRELATED = re.compile(r"(?P<name>.*\S) \[(?P<id>\d{1,18})\]")
-_AXES = {what: [f"{what}_{axis}" for axis in "xyz"] for what in ("grid", "block")}
+AXES = {what: [f"{what}_{axis}" for axis in "xyz"] for what in ("grid", "block")}
 _TRIPLE = re.compile(r"\((\d{1,18}) (\d{1,18}) (\d{1,18})\)")
 _COLUMNS = {table: {c.name for c in TABLES[table].columns} for table in ("slice", "transfer")}
+_NAME_BEGINS = 40
 _DRIVER_CALL = re.compile(r"cu[A-Z]\w*")
 
 
@@ -63,7 +64,7 @@ def _device_row(found: PendingRows, row: Row, cells: Cells, table: TableLayout) 
     device = cells.get("device", "")
     row["name"], row["device_id"] = name, found.device(device, row["event_id"])
     odd = {}
-    for key, column in _NUMBERED.items():
+    for key, column in NUMBERED.items():
         text = cells.get(key, "-")
         row[column] = integer(text)
         if row[column] is None and text not in NONE:
@@ -73,17 +74,22 @@ def _device_row(found: PendingRows, row: Row, cells: Cells, table: TableLayout) 
     if row["device_id"] is None and device not in NONE:
         odd["Device"] = device
     args = odd | _arguments(cells, table.arguments)
-    small = name[:40].lower()
     if not name.startswith("["):
         _launch_row(found, row, cells, args, table)
         return
     args |= _arguments(cells, table.metrics)
     found.kinds.add("timeline")
-    if "memcpy" in small or "memset" in small:
-        _transfer_row(found, row, cells, args, "memset" if "memset" in small else "memcpy")
+    if kind := kind_of_transfer(name):
+        _transfer_row(found, row, cells, args, kind)
     else:
         row["slice_kind"] = "device"
         found.put("slice", _of_table(row, "slice", args))
+
+
+def kind_of_transfer(name: str) -> str | None:
+    """Return memset or memcpy, by the name of a row that is no kernel; None for others."""
+    small = name[:_NAME_BEGINS].lower()
+    return next((kind for kind in ("memset", "memcpy") if kind in small), None)
 
 
 def _transfer_row(found: PendingRows, row: Row, cells: Cells, args: Row, kind: str) -> None:
@@ -118,7 +124,7 @@ def _launch_row(found: PendingRows, row: Row, cells: Cells, args: Row, table: Ta
 def _triple(cells: Cells, what: str) -> Row:
     """Return a grid or block: one cell in text, three in CSV."""
     if numbers := _numbers(cells.get(f"{what} size", "")):
-        return dict(zip(_AXES[what], numbers, strict=True))
+        return dict(zip(AXES[what], numbers, strict=True))
     return {f"{what}_{axis}": integer(cells.get(f"{what} {axis}", "")) for axis in "xyz"}
 
 
@@ -137,6 +143,11 @@ def _correlation(cells: Cells) -> tuple[str, int | None]:
     if match and number in (None, int(match["id"])):
         return match["name"], int(match["id"])
     return name, number
+
+
+def is_correlated(name: str) -> bool:
+    """Return whether a name ends with the number of its call, as in text."""
+    return _CORRELATED.fullmatch(name) is not None
 
 
 def _of_table(row: Row, table: str, args: Row) -> Row:

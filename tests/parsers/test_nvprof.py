@@ -19,8 +19,8 @@ from tests.parsers.conftest import Parsed, Row, gathered
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers.nvprof import NvprofParser
-from tracekit.parsers.nvprof import output as nvprof_output
+from tracekit.parsers.nvprof import NvprofParser, regular
+from tracekit.parsers.nvprof import reading as nvprof_reading
 from tracekit.registry import detect
 from tracekit.schema import EVENT_TABLES, REPEATED
 from tracekit.source import Source
@@ -1104,7 +1104,8 @@ def test_totals_alone_are_kept(read: Read) -> None:
 
 def test_batches_are_bounded_and_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {path: without_places(read_file(path)) for path in FILES}
-    monkeypatch.setattr(nvprof_output, "_ROWS_IN_A_BATCH", 2)
+    monkeypatch.setattr(nvprof_reading, "ROWS_IN_A_BATCH", 2)
+    monkeypatch.setattr(regular, "rows_at_once", lambda *_: None)
     for path in FILES:
         batches = list(NvprofParser().parse(Source.at(path), Report()))
         sizes = [batch.num_rows for table, batch in batches if table == "transfer"]

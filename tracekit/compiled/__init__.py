@@ -83,4 +83,10 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
         *(_POINTER,) * 7,
         *(number, _POINTER),
     ]
+    found.tracekit_mixed.restype = number
+    found.tracekit_mixed.argtypes = [
+        *(_POINTER, _LONG, _LONG, number),
+        *(_POINTER,) * 7,
+        number,
+    ]
     return found

@@ -2038,3 +2038,60 @@ EXPORT int tracekit_repeats(const uint8_t *text, int64_t size, int64_t most, con
     counts[0] = found.owner_count, counts[1] = found.key_count, counts[2] = (int32_t)row;
     return 1;
 }
+
+/* ---- rows of cells of which some are quoted ---- */
+
+enum { EMPTY_CELL = 16 };
+
+/* Where a cell without quotes ends; NULL if a character comes that needs care. */
+static const uint8_t *bare_end(const uint8_t *at, const uint8_t *end) {
+    for (; at < end && *at != ',' && *at != '\n' && *at != '\r'; at++)
+        if (*at == '"' || !*at) return NULL;
+    return at;
+}
+
+/* Read a number without separated thousands, or an empty cell; 0 if it is anything else. */
+static int read_number(const uint8_t *at, const uint8_t *end, int64_t *number, uint8_t *decimals) {
+    *number = 0, *decimals = EMPTY_CELL;
+    if (at == end) return 1;
+    int shape = read_plain(at, end, number);
+    *decimals = (uint8_t)(shape & (GROUPED - 1));
+    return shape & PLAIN && !(shape & GROUPED);
+}
+
+/* Read `rows` lines of `width` cells each, quoted or not. `starts` gets where each line begins. Of
+ * the columns of numbers, `numbers` and `decimals` get what `read_number` says; of those that
+ * `is_text` tells, `codes` gets the number of each text: one column after the other. `keys` gets
+ * where each text begins and ends, in the order of their first cells, row by row; it has room for
+ * `place_count`, a power of two, as `places` has, which are zeros. Returns how many texts there
+ * are; -1 if the text is anything else: then what was written has no meaning. */
+EXPORT int32_t tracekit_mixed(const uint8_t *text, int64_t size, int64_t rows, int32_t width,
+                              const uint8_t *is_text, int32_t *starts, int64_t *numbers,
+                              uint8_t *decimals, int32_t *codes, int32_t *keys, int32_t *places,
+                              int32_t place_count) {
+    Repeats found = {text, text + size, 0, 0, width, NULL, keys, places, place_count, 0, 0};
+    const uint8_t *at = text, *end = text + size;
+    int cells = CELLS_READ;
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t number_at = row, text_at = row;
+        starts[row] = (int32_t)(at - text);
+        for (int32_t column = 0; column < width; column++) {
+            int is_quoted = at < end && *at == '"';
+            const uint8_t *from = at + is_quoted;
+            const uint8_t *to = is_quoted ? cell_end(from, end, &cells) : bare_end(from, end);
+            if (!to) return -1;
+            if (is_text[column]) {
+                codes[text_at] = key_at(&found, from, to);
+                if (codes[text_at] < 0) return -1;
+                text_at += rows;
+            } else {
+                if (!read_number(from, to, &numbers[number_at], &decimals[number_at])) return -1;
+                number_at += rows;
+            }
+            at = to + is_quoted;
+            at = column + 1 < width ? skip_byte(at, end, ',') : skip_line_end(at, end);
+            if (!at) return -1;
+        }
+    }
+    return at == end ? found.key_count : -1;
+}

@@ -447,6 +447,20 @@ for _ in range(3000):
 print(sound)
 """
 
+_MIXED = """
+from tests.reading.text.test_quoted_rows import DAMAGE
+from tracekit.reading.text import mixed_rows as rows
+rows.library = lambda: library
+sound = 0
+for _ in range(3000):
+    text = b'1.50,"a ""b"", c",,x\\r\\n"7",x,"0.001",\\n' * 3
+    if rng.random() < 0.9:
+        place = rng.randrange(len(text))
+        text = text[:place] + rng.choice(DAMAGE) + text[place + rng.randrange(3) :]
+    sound += rows.mixed_rows(text, [False, True, False, True]) is not None
+print(sound)
+"""
+
 
 def sanitized(script: str, folder: Path) -> int:
     """What `script` prints, with a library that stops at the first wrong access."""
@@ -500,3 +514,7 @@ def test_rows_like_those_before_them_touch_their_own_memory_only(
     tmp_path: Path, library: Any
 ) -> None:
     assert sanitized(_REPEATS, tmp_path) > 200
+
+
+def test_rows_of_mixed_cells_touch_their_own_memory_only(tmp_path: Path, library: Any) -> None:
+    assert sanitized(_MIXED, tmp_path) > 200

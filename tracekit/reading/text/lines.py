@@ -122,16 +122,23 @@ def lines(source: Source, report: Report) -> Iterator[TextLine]:
     place = 0 if is_utf_8 else mark_bytes(source.head())
     for block in blocks(source, report):
         place = block.offset_bytes if is_utf_8 else place
-        for line in block.lines:
-            *ended, last = line.split(b"\r")
-            pieces = [(piece, True) for piece in ended]
-            if last or not block.is_open:
-                pieces.append((last, not block.is_open))
-            for piece, is_ended in pieces:
-                size = len(piece) if is_utf_8 else _utf16_bytes(piece)
-                text = without_escapes(piece.decode("utf-8", "backslashreplace"))
-                yield TextLine(place, size, text, is_ended)
-                place += size + (1 if is_utf_8 else 2)
+        for line in lines_of(block, place, is_utf_8=is_utf_8):
+            yield line
+            place = line.offset_bytes + line.size_bytes + (1 if is_utf_8 else 2)
+
+
+def lines_of(block: TextBlock, place: int, *, is_utf_8: bool = True) -> Iterator[TextLine]:
+    """The lines of a block, which is at `place` in the file; see `lines`."""
+    for line in block.lines:
+        *ended, last = line.split(b"\r")
+        pieces = [(piece, True) for piece in ended]
+        if last or not block.is_open:
+            pieces.append((last, not block.is_open))
+        for piece, is_ended in pieces:
+            size = len(piece) if is_utf_8 else _utf16_bytes(piece)
+            text = without_escapes(piece.decode("utf-8", "backslashreplace"))
+            yield TextLine(place, size, text, is_ended)
+            place += size + (1 if is_utf_8 else 2)
 
 
 def tell_places(source: Source, report: Report) -> None:

@@ -1,0 +1,38 @@
+"""Rows of cells of which some are quoted, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.compiled import library
+from tracekit.reading.text.mixed_rows import mixed_rows
+
+pytestmark = pytest.mark.skipif(library() is None, reason="no library")
+
+
+def test_cells_by_hand() -> None:
+    rows = mixed_rows(b'1.50,"a ""b"", c",,x\r\n"7",x,"0.001",\n', [False, True, False, True])
+    assert rows is not None
+    assert rows.starts.tolist() == [0, 22]
+    assert rows.texts == ['a "b", c', "x", ""]
+    assert {column: codes.tolist() for column, codes in rows.codes.items()} == {
+        1: [0, 1],
+        3: [1, 2],
+    }
+    first, second = rows.numbers[0], rows.numbers[2]
+    assert (first.digits.tolist(), first.decimals.tolist()) == ([150, 7], [2, 0])
+    assert (second.digits.tolist(), second.decimals.tolist()) == ([0, 1], [0, 3])
+    assert second.is_empty.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(b"1,a", b"1\n", b"1,a,\n", b"x,a\n", b'1,a"b\n', b'1,"a\n', b'1,"a"b\n', b'1,"a\nb"\n'),
+        *(b"-1,a\n", b"01,a\n", b'"1,234",a\n', b"1.,a\n", b"1,a\rb\n", b"1,a\0\n", b"1,\xff\n"),
+        *(b"\n", b"1,a\n\n", b"1234567890123456,a\n", b" 1,a\n", b"1,a\n1"),
+    ],
+)
+def test_other_lines_are_refused(text: bytes) -> None:
+    assert mixed_rows(text, [False, True]) is None
+    assert mixed_rows(b"1,a\n" + text, [False, True]) is None
