@@ -263,9 +263,18 @@ def query_named(name: str, kind: Kind = "report") -> Query:
         raise UsageError(f"{name} is now called {RENAMED[name]}")
     query = known(name)
     if query is None or query.kind != kind:
-        names = ", ".join(name for name, (of_kind, _) in _files().items() if of_kind == kind)
+        names = ", ".join(_names_of(kind))
         raise QueryError(f"there is no {kind} called {name!r}; known: {names}")
     return query
+
+
+def report_names() -> list[str]:
+    """The names of all reports."""
+    return _names_of("report")
+
+
+def _names_of(kind: Kind) -> list[str]:
+    return [name for name, (of_kind, _) in _files().items() if of_kind == kind]
 
 
 def _read(file: Traversable, kind: Kind) -> Query:

@@ -15,6 +15,7 @@ from typer.models import CommandInfo
 
 from tracekit._version import __version__
 from tracekit.cli import INTERRUPTED, ask, chart, check, compare, files, joins, roofline, summary
+from tracekit.cli.hints import hint
 from tracekit.cli.opening import tell_damages
 from tracekit.cli.output import put_out, say
 from tracekit.compiled import library
@@ -88,7 +89,7 @@ def _run(arguments: Sequence[str]) -> int:
         say(f"tracekit: {error}", newline=isinstance(error, QueryError))  # DuckDB's have lines
         return _with_place(error.exit_code) if error.exit_code == _BUG else error.exit_code
     except TyperException as error:  # an invalid command line
-        _explain_usage(error)
+        _explain_usage(error, arguments)
         return _USAGE
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
@@ -126,14 +127,16 @@ def _name_of(command: CommandInfo) -> str:
     return command.name or str(getattr(command.callback, "__name__", ""))
 
 
-def _explain_usage(error: TyperException) -> None:
+def _explain_usage(error: TyperException, arguments: Sequence[str]) -> None:
     message = error.format_message()
     if not message:  # no command: Typer has printed the help
         return
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "tracekit"
     say(f"tracekit: {message.strip()}")
-    say(f"run `{command} --help` for the options")
+    is_known = any(_name_of(c) in arguments[:1] for c in app.registered_commands)
+    asked = None if is_known else hint(arguments)
+    say(asked or f"run `{command} --help` for the options")
 
 
 def _with_place(code: int) -> int:

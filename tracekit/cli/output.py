@@ -23,7 +23,7 @@ from tracekit.result import Result
 DEFAULT_STORE = Path("tracekit-store")
 # Formats of installed packages are looked up only if one is used: that takes time.
 *_OURS, _LAST = (entry.name for entry in BUILT_IN)
-_STORE_VARIABLE = "TRACEKIT_STORE"
+STORE_VARIABLE = "TRACEKIT_STORE"
 #: For commands and notes.
 LINE_WIDTH = 78
 _WIDTH_OF_A_FILE = 160
@@ -31,7 +31,7 @@ _LINES_OF_A_FILE = 40
 _LEGEND_LINES, _LEAST_PLOT_LINES, _MOST_PLOT_LINES = 16, 18, 40
 
 StoreOption = Annotated[
-    Path, typer.Option("--store", envvar=_STORE_VARIABLE, help="Folder of the store.")
+    Path, typer.Option("--store", envvar=STORE_VARIABLE, help="Folder of the store.")
 ]
 FormatOption = Annotated[
     str, typer.Option("--format", "-f", help=f"Output format: {', '.join(_OURS)} or {_LAST}.")
@@ -81,7 +81,7 @@ def filled(text: str, later: str, first: str = "") -> str:
 def place(store: Path, run: str | None = None) -> str:
     """Return the options that name a store and a run, to append to a command."""
     words = [] if run is None else ["--run", run]
-    if store != Path(os.environ.get(_STORE_VARIABLE) or DEFAULT_STORE):
+    if store != Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE):
         words += ["--store", str(store)]
     return "".join(f" {shlex.quote(word)}" for word in words)
 
