@@ -233,6 +233,39 @@ def test_issues_are_of_every_run_or_of_one(
     assert nobody.error == "there is no run called 'nobody' in the store; runs: cut, valid"
 
 
+# -- the run --------------------------------------------------------------------------------------
+
+
+OF_A_RUN = [["kernels"], ["issues"], ["summary"], ["query", "gpu_utilization"], ["query", "issues"]]
+
+
+@pytest.mark.parametrize("words", OF_A_RUN)
+def test_a_run_is_an_argument_or_an_option(
+    tracekit: Tracekit, filled: Path, words: list[str]
+) -> None:
+    there = ("--store", filled, "--format", "csv")
+    as_option = tracekit(*words, "--run", "small", *there)
+    assert as_option.code == 0
+    assert tracekit(*words, "small", *there).data == as_option.data
+    assert tracekit(*words, "small", "--run", "small", *there).data == as_option.data
+    both = tracekit(*words, "small", "-r", "gpu\x1b", *there)
+    assert (both.code, both.data) == (2, b"")
+    assert both.error == r"the argument 'small' and --run 'gpu\x1b' differ; use only one of them"
+    nobody = tracekit(*words, "nobody", *there)
+    assert (nobody.code, nobody.data) == (2, b"")
+    assert nobody.error == ("there is no run called 'nobody' in the store; runs: cpu, gpu, small")
+
+
+def test_a_report_of_the_whole_store_takes_no_run(tracekit: Tracekit, filled: Path) -> None:
+    answer = tracekit("query", "runs", "gpu", "--store", filled)
+    assert answer.code == 2
+    assert answer.error == "the report runs covers the whole store; omit the run"
+    everything = tracekit("query", "run_labels", "gpu", "--all-runs", "--store", filled)
+    assert everything.error == "--all-runs: a run is given, too; omit one of them"
+    given = tracekit("query", "kernel_time", "gpu", "--param", "run_id=cpu", "--store", filled)
+    assert given.error == "--run and --param run_id name different runs; use only one"
+
+
 # -- kernels --------------------------------------------------------------------------------------
 
 
@@ -411,7 +444,7 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
             2,
             "there is no run called 'nobody' in the store; runs: cpu, gpu, small",
         ),
-        (["runs", "--run", "gpu"], 2, "the report runs covers the whole store; omit --run"),
+        (["runs", "--run", "gpu"], 2, "the report runs covers the whole store; omit the run"),
         (
             ["runs", "--format", "no-such"],
             2,

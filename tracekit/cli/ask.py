@@ -19,9 +19,11 @@ from tracekit.cli.output import (
     FullNamesOption,
     OutputOption,
     PhaseOption,
+    RunArgument,
     RunOption,
     StoreOption,
     emit,
+    one_run,
     place,
     say,
 )
@@ -72,6 +74,12 @@ def runs(
 
 
 def issues(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN]", help="Only this run, by name or ID, as with --run; default: all."
+        ),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     run: Annotated[
         str | None, typer.Option("--run", "-r", help="Only this run, by name or ID.")
@@ -82,6 +90,7 @@ def issues(
     full_names: FullNamesOption = False,
 ) -> int:
     """List problems found during ingest."""
+    run = one_run(name, run)
     database = opened(store)
     run_id = None if run is None else database.run_id(run)
     database.verify(run_id)
@@ -93,6 +102,7 @@ def issues(
 
 
 def kernels(
+    name: RunArgument = None,
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Maximum number of rows.")] = 20,
@@ -125,7 +135,7 @@ def kernels(
     from tracekit.cli.kernels import figures, times
 
     database = opened(store)
-    run_id = database.run_id(run)
+    run_id = database.run_id(one_run(name, run))
     asked = {"by": by, "ceiling": ceiling, "level": level, "below_average": below_average or None}
     phase = phase or "all"
     if phase != "all":
@@ -237,6 +247,7 @@ def query(
         str,
         typer.Argument(metavar="NAME", help="Name of the report; `tracekit queries` lists them."),
     ],
+    run_name: RunArgument = None,
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     all_runs: Annotated[
@@ -261,6 +272,7 @@ def query(
     from tracekit.catalog import query_named
 
     asked = query_named(name)
+    run = one_run(run_name, run)
     given = _parameters(asked, [*(param or []), *_of_phase(asked, phase)])
     database = opened(store, memory, timeout)
     of_run = next((p for p in asked.parameters if p.name == "run_id"), None)
@@ -273,7 +285,7 @@ def query(
             raise UsageError("--run and --param run_id name different runs; use only one")
         given["run_id"] = database.run_id(given.get("run_id", run))
     elif run is not None:
-        raise UsageError(f"the report {name} covers the whole store; omit --run")
+        raise UsageError(f"the report {name} covers the whole store; omit the run")
     if "other_run_id" in given:
         given["other_run_id"] = database.run_id(given["other_run_id"])
     try:

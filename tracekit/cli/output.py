@@ -50,6 +50,22 @@ PhaseOption = Annotated[
 RunOption = Annotated[
     str | None, typer.Option("--run", "-r", help="Run, by name or ID; default: the newest.")
 ]
+RunArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[RUN]", help="Run, by name or ID, as with --run; default: the newest."),
+]
+
+
+def one_run(argument: str | None, option: str | None) -> str | None:
+    """Return the run that a command line gives: as an argument, as an option, or both alike.
+
+    Raises UsageError if they differ.
+    """
+    if argument is not None and option is not None and argument != option:
+        raise UsageError(
+            f"the argument {argument!r} and --run {option!r} differ; use only one of them"
+        )
+    return option if argument is None else argument
 
 
 def say(message: str, *, newline: bool = False) -> None:
