@@ -24,6 +24,7 @@ from tracekit.cli.output import (
     StoreOption,
     emit,
     one_run,
+    output_format,
     place,
     say,
 )
@@ -62,7 +63,7 @@ def _is_there(store: Path) -> bool:
 
 def runs(
     store: StoreOption = DEFAULT_STORE,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -84,7 +85,7 @@ def issues(
     run: Annotated[
         str | None, typer.Option("--run", "-r", help="Only this run, by name or ID.")
     ] = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -122,7 +123,7 @@ def kernels(
         bool, typer.Option("--below-average", help="Only kernels with below-average utilization.")
     ] = False,
     phase: PhaseOption = "all",
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -144,7 +145,7 @@ def kernels(
         result = times(database, run_id, top, phase)
     elif database.has_counters(run_id):
         given = {name: value for name, value in asked.items() if value is not None}
-        for_people = is_for_people(format_name)
+        for_people = is_for_people(output_format(format_name, output))
         result = figures(database, run_id, given, top, for_people=for_people)
     else:
         _refuse_counters(asked, run_id)
@@ -204,7 +205,7 @@ def _no_kernels(database: Database, run_id: str, store: Path) -> str:
 
 def queries(
     store: StoreOption = DEFAULT_STORE,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
@@ -263,7 +264,7 @@ def query(
     phase: PhaseOption = None,
     memory: MemoryOption = None,
     timeout: TimeoutOption = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -375,7 +376,7 @@ def sql(
     store: StoreOption = DEFAULT_STORE,
     memory: MemoryOption = None,
     timeout: TimeoutOption = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,

@@ -16,7 +16,7 @@ from typing import Annotated, TextIO
 import typer
 
 from tracekit.errors import TracekitError, UsageError
-from tracekit.render import BUILT_IN, RenderOptions, renderer
+from tracekit.render import BUILT_IN, RenderOptions, of_suffix, renderer, renderer_names
 from tracekit.render.text import inert
 from tracekit.result import Result
 
@@ -26,6 +26,7 @@ DEFAULT_STORE = Path("tracekit-store")
 STORE_VARIABLE = "TRACEKIT_STORE"
 #: For commands and notes.
 LINE_WIDTH = 78
+_TABLE = "table"
 _WIDTH_OF_A_FILE = 160
 _LINES_OF_A_FILE = 40
 _LEGEND_LINES, _LEAST_PLOT_LINES, _MOST_PLOT_LINES = 16, 18, 40
@@ -34,10 +35,19 @@ StoreOption = Annotated[
     Path, typer.Option("--store", envvar=STORE_VARIABLE, help="Folder of the store.")
 ]
 FormatOption = Annotated[
-    str, typer.Option("--format", "-f", help=f"Output format: {', '.join(_OURS)} or {_LAST}.")
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help=f"Output format: {', '.join(_OURS)} or {_LAST}; default: by the extension of -o, "
+        "else table.",
+    ),
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Write to this file instead of stdout: csv, json, md, parquet, txt."
+    ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the output file.")]
 FullNamesOption = Annotated[
@@ -102,17 +112,40 @@ def place(store: Path, run: str | None = None) -> str:
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 
+def output_format(format_name: str | None, output: Path | None) -> str:
+    """Return the output format: that of ``--format`` or of the file's extension, else a table.
+
+    Raises UsageError if both are given and differ, or if no format has the extension.
+    """
+    extension = "" if output is None else output.suffix.removeprefix(".").lower()
+    if not extension:
+        return format_name or _TABLE
+    found = of_suffix(extension)
+    is_known = found in renderer_names()
+    if format_name is None and not is_known:
+        raise UsageError(
+            f"{output}: no output format has this extension; use .csv, .json, .md, .parquet or "
+            ".txt, or name a format with --format"
+        )
+    if is_known and format_name not in (None, found):
+        raise UsageError(
+            f"{output}: the extension is that of {found}, but --format is {format_name}; omit "
+            "--format, or rename the file"
+        )
+    return format_name or found
+
+
 def emit(
     result: Result,
-    format_name: str,
+    format_name: str | None,
     output: Path | None,
     force: bool,
     full_names: bool = False,
 ) -> None:
     """Render a result to stdout or a file; a file is written completely or not at all."""
-    chosen = renderer(format_name)
+    chosen = renderer(output_format(format_name, output))
     if output is None and chosen.is_binary and _is_terminal():
-        raise UsageError(f"{format_name} is binary: name an output file with -o")
+        raise UsageError(f"{chosen.name} is binary: name an output file with -o")
     if output is not None:
         refuse_in_the_way(output, force=force)
     options = replace(terminal_options(), full_names=full_names)

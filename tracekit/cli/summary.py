@@ -22,7 +22,7 @@ def summary(
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     phase: PhaseOption = "all",
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:

@@ -42,6 +42,7 @@ class TableRenderer:
     name = "table"
     is_binary = False
     is_for_people = True
+    suffixes = ("txt",)
 
     def render(self, result: Result, options: RenderOptions) -> bytes:
         """`result` as lines no wider than the terminal; escape sequences only with color."""
