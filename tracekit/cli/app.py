@@ -14,7 +14,18 @@ from typer.exceptions import TyperException
 from typer.models import CommandInfo
 
 from tracekit._version import __version__
-from tracekit.cli import INTERRUPTED, ask, chart, check, compare, files, joins, roofline, summary
+from tracekit.cli import (
+    INTERRUPTED,
+    ask,
+    chart,
+    check,
+    compare,
+    files,
+    joins,
+    queries,
+    roofline,
+    summary,
+)
 from tracekit.cli.hints import hint
 from tracekit.cli.opening import tell_damages
 from tracekit.cli.output import put_out, say
@@ -63,7 +74,7 @@ def _all(
 
 for _add in (
     *(files.ingest, files.remove, files.formats, files.devices),
-    *(ask.runs, ask.issues, ask.kernels, ask.queries, ask.query, ask.sql),
+    *(ask.runs, ask.issues, ask.kernels, queries.queries, ask.query, ask.sql),
     *(compare.compare, roofline.roofline, chart.chart, summary.summary, check.check),
     *(joins.join, joins.joins),
 ):

@@ -1,4 +1,4 @@
-"""Commands that query the store: runs, issues, kernels, queries, query, sql."""
+"""Commands that query the store: runs, issues, kernels, query, sql."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from tracekit.cli.output import (
 )
 from tracekit.errors import ChoiceError, QueryError, UsageError
 from tracekit.render import is_for_people
-from tracekit.result import Result, ResultColumn
 
 if TYPE_CHECKING:
     from tracekit.catalog import Parameter, Query
@@ -49,16 +48,6 @@ _CASTS: dict[str, Callable[[str], Any]] = {
     "VARCHAR": str,
     "BOOLEAN": _boolean,
 }
-
-
-def _is_there(store: Path) -> bool:
-    """Return whether there is a store, readable or not."""
-    from tracekit.store import STORE_MARK
-
-    try:
-        return (store / STORE_MARK).exists()
-    except OSError:  # opening it reports why
-        return True
 
 
 def runs(
@@ -201,46 +190,6 @@ def _no_kernels(database: Database, run_id: str, store: Path) -> str:
         f"run {run_id} has no device kernels and no operators; see: tracekit query "
         f"run_summary{where}"
     )
-
-
-def queries(
-    store: StoreOption = DEFAULT_STORE,
-    format_name: FormatOption = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
-) -> int:
-    """List the reports and show which of them this store can answer."""
-    import pyarrow as pa
-
-    from tracekit.catalog import catalog
-    from tracekit.startup import keep_pandas_out
-
-    keep_pandas_out()
-    database = opened(store) if _is_there(store) else None
-    reports = [q for q in catalog().values() if q.kind == "report"]
-    table = pa.table(
-        {
-            "name": [q.name for q in reports],
-            "purpose": [q.purpose for q in reports],
-            "answer": [_answerable(database, q) for q in reports],
-            "parameters": [", ".join(p.name for p in q.parameters) or None for q in reports],
-        }
-    )
-    columns = (
-        ResultColumn("name", "", "name for `tracekit query`"),
-        ResultColumn("purpose", "", "what it shows"),
-        ResultColumn("answer", "", "whether this store can answer it, and if not, why"),
-        ResultColumn("parameters", "", "--run, --phase, or --param NAME=VALUE"),
-    )
-    emit(Result("queries", table, columns), format_name, output, force, full_names=True)
-    return 0
-
-
-def _answerable(database: Database | None, query: Query) -> str:
-    if database is None:
-        return "no store"
-    lacking = database.lacking(query)
-    return f"no rows in {', '.join(lacking)}" if lacking else "yes"
 
 
 def query(

@@ -148,12 +148,11 @@ def emit(
         raise UsageError(f"{chosen.name} is binary: name an output file with -o")
     if output is not None:
         refuse_in_the_way(output, force=force)
-    options = replace(terminal_options(), full_names=full_names)
-    if output is not None:
-        options = replace(options, color=False, is_terminal=False, width=_WIDTH_OF_A_FILE)
-        write_file(output, chosen.render(result, options))
-        return
-    put_out(chosen.render(result, options))
+    content = chosen.render(result, replace(output_options(output), full_names=full_names))
+    if output is None:
+        put_out(content)
+    else:
+        write_file(output, content)
 
 
 def refuse_in_the_way(output: Path, *, force: bool) -> None:
@@ -200,6 +199,13 @@ def terminal_options() -> RenderOptions:
     width = shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns
     color = is_terminal and not os.environ.get("NO_COLOR")
     return RenderOptions(width=width, color=color, is_terminal=is_terminal)
+
+
+def output_options(output: Path | None) -> RenderOptions:
+    """Return the width and colors of a file; of stdout for None."""
+    if output is None:
+        return terminal_options()
+    return RenderOptions(width=_WIDTH_OF_A_FILE, color=False)
 
 
 def plot_height() -> int:
