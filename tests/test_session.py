@@ -8,6 +8,7 @@ peak for n = 1.
 from __future__ import annotations
 
 import csv
+import traceback
 from pathlib import Path
 
 import pyarrow as pa
@@ -262,3 +263,12 @@ def test_a_wrong_run_or_parameter_is_one_line(session: Session) -> None:
 def test_other_libraries_take_a_result(session: Session) -> None:
     result = session.query("kernel_time", run="trace")
     assert pa.table(result).equals(result.table)
+
+
+def test_an_error_in_sql_does_not_show_the_engine(session: Session) -> None:
+    for text in ("SELECT nope FROM kernel", "SELEC 1", "SELECT CAST(name AS INT) FROM kernel"):
+        with pytest.raises(QueryError) as caught:
+            session.sql(text)
+        shown = "".join(traceback.format_exception(caught.value))
+        assert "duckdb" not in shown
+        assert "another exception" not in shown
