@@ -332,6 +332,7 @@ def _findings() -> str:
 
 def _query(query: Query) -> str:
     lines = [f"### `{query.name}`", "", query.purpose, "", f"- Source: {query.source}"]
+    lines += [f"- Topic: {query.topic}"] * (query.kind == "report")
     lines += [f"- Needs rows in: {_named(query.needs)}"] * bool(query.needs)
     lines += [f"- Uses: {_named(query.depends)}"] * bool(query.depends)
     lines += [f"- Kind: {query.kind}"] * (query.kind not in ("report", "finding"))
@@ -424,7 +425,7 @@ _COMMAND_EXAMPLES = {
         "tracekit chart throughput --store P",
         "tracekit chart oi_breakdown --over nodes --store P -o fig9.svg",
     ],
-    "queries": ["tracekit queries --store S"],
+    "queries": ["tracekit queries gpu --store S"],
     "query": ["tracekit query gpu_utilization --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "summary": ["tracekit summary gpu --store S"],

@@ -8,12 +8,14 @@ peak for n = 1.
 from __future__ import annotations
 
 import csv
+import traceback
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from tracekit.engine import Database
-from tracekit.errors import UsageError
+from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
 from tracekit.roofline.chart import Chart
 from tracekit.roofline.request import RooflineRequest
@@ -235,3 +237,38 @@ def test_a_join_is_seen_at_once(tmp_path: Path, traces: Path) -> None:
     (row,) = session.join("conv", "conv-ncu").rows()
     assert (row["launch_count"], row["sequence_count"], row["used_ratio"]) == (30, 30, 1.0)
     assert list(session.sql(joined).tuples()) == [(30,)]
+
+
+def test_runs_and_keywords(session: Session) -> None:
+    assert [row["run_name"] for row in session.runs().rows()] == [*reversed(RUNS), "trace"]
+    by_keyword = session.query("kernel_time", run="trace")
+    by_mapping = session.query("kernel_time", {"run_id": session.run_id("trace")})
+    assert by_keyword.rows() == by_mapping.rows() != []
+    assert session.summary("trace").rows()[0]["summary"].startswith("trace: 1 file ")
+
+
+def test_a_wrong_run_or_parameter_is_one_line(session: Session) -> None:
+    nobody = "there is no run called 'nobody' in the store; runs: conv2d-b128"
+    for ask in (session.summary, lambda run: session.query("kernel_time", run=run)):
+        with pytest.raises(UsageError, match=nobody):
+            ask("nobody")
+    with pytest.raises(UsageError, match=r"^given twice: run_id; use only one of them$"):
+        session.query("kernel_time", {"run_id": "x"}, run="trace")
+    with pytest.raises(QueryError, match="nope"):
+        session.query("kernel_time", run="trace", nope=1)
+    with pytest.raises(QueryError, match="run_id"):
+        session.query("runs", run="trace")
+
+
+def test_other_libraries_take_a_result(session: Session) -> None:
+    result = session.query("kernel_time", run="trace")
+    assert pa.table(result).equals(result.table)
+
+
+def test_an_error_in_sql_does_not_show_the_engine(session: Session) -> None:
+    for text in ("SELECT nope FROM kernel", "SELEC 1", "SELECT CAST(name AS INT) FROM kernel"):
+        with pytest.raises(QueryError) as caught:
+            session.sql(text)
+        shown = "".join(traceback.format_exception(caught.value))
+        assert "duckdb" not in shown
+        assert "another exception" not in shown

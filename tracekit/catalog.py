@@ -10,7 +10,7 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -18,6 +18,22 @@ from tracekit.errors import QueryError, UsageError
 from tracekit.schema import TABLES
 
 Kind = Literal["macro", "view", "report", "finding", "check"]
+Topic = Literal[
+    "store",
+    "time",
+    "kernels",
+    "operators",
+    "counters",
+    "memory",
+    "ranks",
+    "processors",
+    "rooflines",
+    "sweeps",
+    "comparison",
+    "other",
+]
+#: What a report can be about, in the order in which they are listed.
+TOPICS: tuple[Topic, ...] = get_args(Topic)
 KINDS: tuple[Kind, ...] = ("macro", "view", "report", "finding", "check")
 #: Columns that every finding has, beside its evidence.
 FINDING_COLUMNS = ("win_ns", "elapsed_ns", "source_id", "device_id")
@@ -117,6 +133,7 @@ class _Header(msgspec.Struct):
 
     purpose: Text
     source: Text
+    topic: Topic = "other"
     needs: tuple[str, ...] = ()
     depends: tuple[str, ...] = ()
     empty_without: tuple[str, ...] = ()
@@ -132,6 +149,7 @@ class _Header(msgspec.Struct):
 class Query:
     """One query file; a macro is an expression, or rows if it has columns.
 
+    ``topic`` is what a report is about: they are listed by it.
     ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
     of ours it uses, beside ``ratio`` and the tables. A view with ``empty_without`` has no rows
     where these tables have none: what stands upon it is then planned without it. The same applies
@@ -147,6 +165,7 @@ class Query:
     sql: str
     purpose: str
     source: str
+    topic: Topic
     needs: tuple[str, ...]
     depends: tuple[str, ...]
     empty_without: tuple[str, ...]
@@ -290,9 +309,18 @@ def query_named(name: str, kind: Kind = "report") -> Query:
     query = known(name)
     kinds = (kind, "finding") if kind == "report" else (kind,)
     if query is None or query.kind not in kinds:
-        names = ", ".join(name for name, (of_kind, _) in _files().items() if of_kind == kind)
+        names = ", ".join(_names_of(kind))
         raise QueryError(f"there is no {kind} called {name!r}; known: {names}")
     return query
+
+
+def report_names() -> list[str]:
+    """The names of all reports."""
+    return _names_of("report")
+
+
+def _names_of(kind: Kind) -> list[str]:
+    return [name for name, (of_kind, _) in _files().items() if of_kind == kind]
 
 
 def _read(file: Traversable, kind: Kind) -> Query:
@@ -355,6 +383,7 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         sql=text,
         purpose=header.purpose,
         source=header.source,
+        topic=header.topic,
         needs=_distinct("needs", header.needs),
         depends=_distinct("depends", header.depends),
         empty_without=_distinct("empty_without", header.empty_without),

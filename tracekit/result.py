@@ -54,6 +54,10 @@ class Result:
         """Return the rows as an Arrow table."""
         return self.table
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows as an Arrow stream, which polars, pandas and pyarrow read."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
     def df(self) -> pd.DataFrame:
         """Return the rows as a pandas DataFrame."""
         try:

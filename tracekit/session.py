@@ -45,9 +45,36 @@ class Session:
         """Return the rows of one SELECT; raise QueryError for anything else, and if it fails."""
         return self.database.sql(text)
 
-    def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
-        """Return the rows of a report; raise QueryError for unknown names or parameters."""
-        return self.database.query(name, parameters)
+    def query(
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        run: str | None = None,
+        **more: Any,
+    ) -> Result:
+        """Return the rows of a report; raise QueryError for unknown names or parameters.
+
+        Parameters are a mapping, or keywords: ``query("gaps", run="resnet", phase="stable")``.
+        `run` is a name or ID; raises UsageError if there is no such run, or if a parameter is given
+        twice.
+        """
+        given = dict(parameters or {})
+        if run is not None:
+            more["run_id"] = self.run_id(run)
+        if twice := given.keys() & more.keys():
+            raise UsageError(f"given twice: {', '.join(sorted(twice))}; use only one of them")
+        return self.database.query(name, given | more)
+
+    def runs(self) -> Result:
+        """Return the runs in the store, the newest first."""
+        return self.query("runs")
+
+    def summary(self, run: str | None = None, *, phase: str = "all") -> Result:
+        """Return what ``tracekit summary`` shows; raise UsageError for an unknown run."""
+        from tracekit.summary import summarize
+
+        return summarize(self.database, run, phase)
 
     def run_names(self) -> dict[str, str]:
         """Return the names of all runs by ID, the newest first."""

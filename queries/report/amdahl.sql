@@ -2,6 +2,7 @@
 -- the work by Amdahl's law."
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 4.3 and Fig. 4; G. M. Amdahl, AFIPS 1967;
 -- docs/metrics.md, section Sweeps"
+-- topic = "sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_speedup", "sweep_missing"]
 -- parameters = "over metric kind baseline fixed rule runs run_ids"

@@ -2,6 +2,7 @@
 -- inclusive and exclusive of nested annotations, and their host time."
 -- source = "NVIDIA Nsight Systems, reports nvtx_kern_sum and nvtx_gpu_proj_sum; docs/metrics.md,
 -- section annotations"
+-- topic = "time"
 -- needs = ["calling_context"]
 -- depends = ["chosen_step", "step_span", "sum_where"]
 -- parameters = "run_id phase"

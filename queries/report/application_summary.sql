@@ -1,6 +1,7 @@
 -- purpose = "One row per application: utilization, kinds of work, what bounds it, and how much of
 -- that is known."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), sect. II to IV"
+-- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_group"]
 -- parameters = "run_id-all by label fp16_convention latency_below launch_overhead_ns"

@@ -2,6 +2,7 @@
 -- (joined counters, else modeled)."
 -- source = "Williams 2009 (Roofline); the figures by their own sources; docs/metrics.md, section
 -- Operators of a timeline"
+-- topic = "rooflines"
 -- needs = ["op_call"]
 -- depends = ["attributed_op_work", "device_ceiling"]
 -- parameters = "run_id-all provenance"

@@ -2,6 +2,7 @@
 -- bytes (joined counters, else modeled), kernel time, and the time of both at peak."
 -- source = "Williams 2009 (Roofline), by operator; function op_model; docs/metrics.md, section
 -- Operators of a timeline"
+-- topic = "rooflines"
 -- needs = ["op_call"]
 -- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where", "pattern_rank"]
 -- parameters = "run_id-all level by provenance timed"

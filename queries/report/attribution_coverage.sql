@@ -1,6 +1,7 @@
 -- purpose = "Coverage of attribution: kernels and kernel time with a known launch, operator,
 -- module, phase and step, and why the rest is unknown."
 -- source = "docs/metrics.md, section Attribution"
+-- topic = "store"
 -- needs = ["attribution"]
 -- depends = ["step_window", "sum_where"]
 -- parameters = "run_id phase"

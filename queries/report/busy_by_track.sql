@@ -3,6 +3,7 @@
 -- copy or memset."
 -- source = "union of the intervals, as in gpu_utilization; docs/metrics.md, section
 -- gpu_utilization"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_rank"]
 -- parameters = "run_id phase"

@@ -2,6 +2,7 @@
 -- and bus bandwidth, and unmatched calls."
 -- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md: algbw = S / t, busbw = algbw x factor;
 -- docs/metrics.md, section Many ranks"
+-- topic = "ranks"
 -- needs = ["source_file"]
 -- depends = ["collective_match", "bus_factor", "whole_sum", "only_one"]
 -- parameters = "run_id by phase"

@@ -1,6 +1,7 @@
 -- purpose = "Differences between runs A and B: time per step of each kernel, operator or layer,
 -- and whether the change exceeds the noise."
 -- source = "Welch 1947 (difference of two means); docs/metrics.md, section Comparing runs"
+-- topic = "comparison"
 -- needs = ["source_file"]
 -- depends = ["comparison_series", "noise_of"]
 -- parameters = "run_id-a other_run_id by-compared phase"

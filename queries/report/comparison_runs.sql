@@ -1,6 +1,7 @@
 -- purpose = "The inputs of a comparison: devices, sources and steps of both runs, and the device
 -- time left out."
 -- source = "docs/metrics.md, section Comparing runs"
+-- topic = "comparison"
 -- needs = ["source_file"]
 -- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share",
 -- "device_known", "sum_where"]

@@ -1,5 +1,6 @@
 -- purpose = "Ceilings of a sweep's roofline: device peaks, with the work compared with each peak."
 -- source = "ParaDnn (Wang Y. E. 2020), Table 3 and Fig. 3; the figures by their own sources"
+-- topic = "rooflines"
 -- needs = ["configuration"]
 -- depends = ["configuration_work", "ceiling_figures", "offered_ceiling"]
 -- parameters = "run_id-all rate intensity weight ceiling-configurations"

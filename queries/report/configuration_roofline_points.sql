@@ -2,6 +2,7 @@
 -- one second or in the time of a metric."
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 4.2 and Fig. 3: models on a roofline by a
 -- hyperparameter, operators by class; docs/metrics.md, section Sweeps"
+-- topic = "rooflines"
 -- needs = ["configuration"]
 -- depends = ["configuration_label", "configuration_work", "run_title"]
 -- parameters = "run_id-all rate intensity weight series ceiling-configurations"

@@ -1,6 +1,7 @@
 -- purpose = "Contents of tables of results: configurations, failures with reasons, and each label
 -- and metric with its values."
 -- source = "tables configuration and configuration_value; ParaDnn (Wang Y. E. 2020), sect. 3"
+-- topic = "sweeps"
 -- needs = ["configuration"]
 -- depends = ["run_title"]
 -- parameters = "run_id"

@@ -2,6 +2,7 @@
 -- bandwidth."
 -- source = "NVIDIA CUDA C++ Best Practices Guide, sect. Data Transfer Between Host and Device
 -- (pinned memory, batching of small transfers); docs/metrics.md, section copies"
+-- topic = "time"
 -- needs = ["transfer"]
 -- depends = ["chosen_step", "whole_sum"]
 -- parameters = "run_id phase by"

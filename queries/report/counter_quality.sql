@@ -2,6 +2,7 @@
 -- and the effect on its figure."
 -- source = "docs/metrics.md, section Processor counters: a count that ran part of the time can
 -- miss events"
+-- topic = "processors"
 -- needs = ["measurement"]
 -- depends = ["event_quantity", "event_value", "event_meaning", "run_title"]
 -- parameters = "run_id-all"

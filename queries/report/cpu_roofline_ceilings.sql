@@ -2,6 +2,7 @@
 -- under each."
 -- source = "Javed 2019, sect. 4.1 and 5.1 (Peak FLOPS 256, Peak FLOPS 512, STREAM); the figures
 -- by their own sources"
+-- topic = "rooflines"
 -- needs = ["measurement"]
 -- depends = ["cpu_known", "device_ceiling", "counter_figures", "event_quantity", "width_ceiling",
 -- "ceiling_figures"]

@@ -1,6 +1,7 @@
 -- purpose = "Points of a processor roofline: operations, traffic and time per node, and the time
 -- of both at peak."
 -- source = "Javed 2019, sect. 2.2 and 4 (Fig. 5, 6, 8)"
+-- topic = "rooflines"
 -- needs = ["measurement"]
 -- depends = ["cpu_group", "first_reason", "whole_sum_where", "sum_where"]
 -- parameters = "run_id-all by level timed"

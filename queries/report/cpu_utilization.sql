@@ -1,5 +1,6 @@
 -- purpose = "CPU utilization: active time of the cores over available time."
 -- source = "Zhu 2018 (TBD), eq. 3: sum of active time over cores / (cores x elapsed time)"
+-- topic = "processors"
 -- needs = ["measurement"]
 -- depends = ["cpu_active", "run_title", "label_value", "whole_sum", "first_reason", "one_or_mixed"]
 -- parameters = "run_id-all by-file cpu_count-node"

@@ -1,6 +1,7 @@
 -- purpose = "Processor work: operations, memory traffic, intensity, rates and utilization by run,
 -- file, measurement, interval, scope or control group."
 -- source = "Javed 2019, sect. 3 (eq. 1) and 4; Zhu 2018 (TBD), eq. 2"
+-- topic = "processors"
 -- needs = ["measurement"]
 -- depends = ["cpu_group"]
 -- parameters = "run_id-all by ceiling"

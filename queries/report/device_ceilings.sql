@@ -2,6 +2,7 @@
 -- work per launch."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: machine balance, peak x L; the figures
 -- by their own sources"
+-- topic = "store"
 -- needs = ["device"]
 -- depends = ["device_ceiling"]
 -- parameters = "run_id-all launch_overhead_ns"

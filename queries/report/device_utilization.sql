@@ -2,6 +2,7 @@
 -- their peaks, by device or host (whose TPUs form a board)."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.1: average FLOPS / peak FLOPS, of a core and of a
 -- board (sect. 3); Zhu 2018 (TBD), eq. 1; docs/metrics.md, section Operators"
+-- topic = "time"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_work_under", "device_roof", "device_interval", "whole_sum", "only_one"]
 -- parameters = "run_id by ceiling"

@@ -2,6 +2,7 @@
 -- outliers."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: box from the 9th to the 91st percentile, whiskers
 -- at the 2nd and the 98th; docs/metrics.md, section Sweeps"
+-- topic = "sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_missing"]
 -- parameters = "metric by-group fixed runs run_ids"

@@ -1,6 +1,7 @@
 -- purpose = "Floating-point instructions of processors by precision and vector width, with their
 -- shares of the work."
 -- source = "Javed 2019, sect. 4.2 and 5.2 (Fig. 10, 15)"
+-- topic = "processors"
 -- needs = ["measurement"]
 -- depends = ["event_quantity", "figure_set", "run_title", "whole_sum", "first_reason"]
 -- parameters = "run_id-all by-file"

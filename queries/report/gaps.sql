@@ -2,6 +2,7 @@
 -- stream."
 -- source = "docs/metrics.md, section gaps; HTA's breakdown of idle time into host, kernel and
 -- other waits"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["gap_part", "device_rank"]
 -- parameters = "run_id phase"

@@ -2,6 +2,7 @@
 -- communication; sum, union and overlap."
 -- source = "Zhu 2018 (TBD), eq. 1 and 2: active time is the union over all streams;
 -- docs/metrics.md, section gpu_utilization"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["busy_device", "device_rank"]
 -- parameters = "run_id phase"

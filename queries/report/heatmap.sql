@@ -1,6 +1,7 @@
 -- purpose = "A metric of a sweep over two labels, one row per pair of values."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 2 a to c, Fig. 7 (failures); docs/metrics.md, section
 -- Sweeps"
+-- topic = "sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_table", "sweep_unknown",
 -- "sweep_missing"]

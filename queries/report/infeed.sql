@@ -2,6 +2,7 @@
 -- host-bound steps; each configuration of a table of results is a step."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.4: infeed time percentage; docs/metrics.md,
 -- section Steps and input"
+-- topic = "time"
 -- needs = ["step"]
 -- depends = ["first_reason"]
 -- parameters = "run_id by host_bound_share metric"

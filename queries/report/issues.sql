@@ -1,5 +1,6 @@
 -- purpose = "Problems found during ingest: damage, lost data, and facts that affect the rows."
 -- source = "table ingest_issue; view peak_conflict: profiler peaks that differ from the data sheet"
+-- topic = "store"
 -- needs = ["source_file"]
 -- depends = ["peak_conflict"]
 -- parameters = "run_id"

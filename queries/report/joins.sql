@@ -1,5 +1,6 @@
 -- purpose = "Joins of timelines with counter runs: how much of each is matched, and by which rule."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
+-- topic = "counters"
 -- needs = ["kernel_match"]
 -- depends = ["kernel_launch", "sum_where", "run_title"]
 -- parameters = "run_id-timeline"

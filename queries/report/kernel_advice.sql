@@ -2,6 +2,7 @@
 -- the time to save."
 -- source = "NVIDIA Nsight Compute, rules and estimated speedup; docs/metrics.md, section
 -- kernel_advice"
+-- topic = "counters"
 -- needs = ["kernel_rule"]
 -- depends = ["report_page", "duration_of", "copy_of"]
 -- parameters = "run_id top"

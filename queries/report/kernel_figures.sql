@@ -1,6 +1,7 @@
 -- purpose = "Kernels by time, with utilization, operational intensity, what bounds them and their
 -- distance to the roof."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II"
+-- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_group"]
 -- parameters = "run_id-all by label fp16_convention ceiling-launches level below_average

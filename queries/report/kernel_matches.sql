@@ -1,6 +1,7 @@
 -- purpose = "Kernels of a joined timeline: launches with counters, the rule that matched them,
 -- and why others have none."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
+-- topic = "counters"
 -- needs = ["kernel_match"]
 -- depends = ["joined_kernel", "sum_where"]
 -- parameters = "run_id"

@@ -1,5 +1,6 @@
 -- purpose = "Kernels by device time: launches, total, mean, minimum, maximum and share."
 -- source = "Zhu 2018 (TBD), Tables V and VI: duration as share of total kernel time"
+-- topic = "kernels"
 -- needs = ["kernel"]
 -- depends = ["kernel_launch", "chosen_step"]
 -- parameters = "run_id phase"

@@ -1,5 +1,6 @@
 -- purpose = "Longest idle times of a device: when, between which work, and the cause."
 -- source = "docs/metrics.md, section gaps"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["gap_part", "device_work", "device_rank"]
 -- parameters = "run_id phase top"

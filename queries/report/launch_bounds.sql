@@ -2,6 +2,7 @@
 -- time of one launch."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: launch overhead N L;
 -- docs/metrics.md, section launch_bounds"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_gap", "work_place", "work_by_name",
 -- "device_peak",

@@ -2,6 +2,7 @@
 -- at peak, and the minimum work per launch."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: overhead-bound, total FLOPs /
 -- (N L), peak x L"
+-- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "mean_over", "roof_of", "busy_what", "whole_sum"]
 -- parameters = "run_id-all by label fp16_convention latency_below launch_overhead_ns"

@@ -1,6 +1,7 @@
 -- purpose = "Layers of several runs side by side: forward and backward time per step, and the
 -- factor to the baseline."
 -- source = "Awan 2017, sect. 4.3 (Fig. 3 to 7): layers and passes by platform"
+-- topic = "comparison"
 -- needs = ["calling_context"]
 -- depends = ["layer_figures", "run_group", "group_of", "whole_sum", "first_reason"]
 -- parameters = "by label baseline runs run_ids layers phase depth"

@@ -2,6 +2,7 @@
 -- step, and the work of their operators (joined counters, else modeled)."
 -- source = "Awan 2017, sect. 4.3.3 (Fig. 6, 7); function op_model; docs/metrics.md, sections
 -- Layers, Operators of a timeline"
+-- topic = "operators"
 -- needs = ["calling_context"]
 -- depends = ["layer_figures", "attributed_op_figures"]
 -- parameters = "run_id phase depth provenance-kernels"

@@ -1,5 +1,6 @@
 -- purpose = "Longest kernels with utilization below the average."
 -- source = "Zhu 2018 (TBD), Tables V and VI, eq. 2"
+-- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_group"]
 -- parameters = "run_id-all by label ceiling-launches fp16_convention latency_below top"

@@ -2,6 +2,7 @@
 -- peak."
 -- source = "Zhu 2018 (TBD), sect. III and Fig. 8: the maximal amount ever allocated for each
 -- type; docs/metrics.md, section Memory by kind"
+-- topic = "memory"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank", "sampled_memory", "sum_where"]
 -- parameters = "run_id phase"

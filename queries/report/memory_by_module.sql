@@ -1,5 +1,6 @@
 -- purpose = "Modules that hold the memory of one kind, by the operators called directly in each."
 -- source = "Zhu 2018 (TBD), sect. IV-D (feature maps); docs/metrics.md, section Memory by kind"
+-- topic = "memory"
 -- needs = ["allocation", "attribution", "calling_context", "memory_event"]
 -- depends = ["memory_level", "sum_where"]
 -- parameters = "run_id phase kind"

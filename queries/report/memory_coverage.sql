@@ -1,6 +1,7 @@
 -- purpose = "Coverage of memory events: blocks with both ends, blocks with a kind, and totals
 -- that add up."
 -- source = "docs/metrics.md, section Memory by kind"
+-- topic = "memory"
 -- needs = ["allocation", "memory_event"]
 -- depends = ["memory_kind", "sampled_memory"]
 -- parameters = "run_id"

@@ -1,5 +1,6 @@
 -- purpose = "Memory by kind over time, at the peak of each of several equal intervals."
 -- source = "docs/metrics.md, section Memory by kind"
+-- topic = "memory"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank"]
 -- parameters = "run_id phase points"

@@ -1,6 +1,7 @@
 -- purpose = "Modeled against measured work of each operator: operations and bytes from shapes and
 -- from counters."
 -- source = "docs/metrics.md, section Counters joined to a timeline: modeled / measured"
+-- topic = "counters"
 -- needs = ["kernel_match"]
 -- depends = ["attributed_op_work", "whole_sum"]
 -- parameters = "run_id phase"

@@ -1,6 +1,7 @@
 -- purpose = "Operational intensity at each memory level, with achieved rates: the points of a
 -- roofline."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III; Javed 2019, sect. 3"
+-- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "level_traffic", "one_or_mixed", "sum_where"]
 -- parameters = "run_id-all by label level precision fp16_convention byte_definition-wanted"

@@ -2,6 +2,7 @@
 -- from shapes): share, intensity, rates and what bounds them."
 -- source = "kernels by the operator that launched them; operations and minimum bytes by function
 -- op_model; docs/metrics.md, section Operators of a timeline"
+-- topic = "operators"
 -- needs = ["op_call"]
 -- depends = ["attributed_op_figures"]
 -- parameters = "run_id phase by provenance-kernels"

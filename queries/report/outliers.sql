@@ -2,6 +2,7 @@
 -- their group."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: bars at the 2nd and 98th percentiles;
 -- docs/metrics.md, section Sweeps"
+-- topic = "sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_kept", "sweep_label", "sweep_metric", "sweep_missing"]
 -- parameters = "metric by-group fixed runs run_ids"

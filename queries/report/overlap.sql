@@ -2,6 +2,7 @@
 -- how much other classes hide."
 -- source = "HTA's temporal breakdown and overlap of communication and computation; TraceLens'
 -- timeline; docs/metrics.md, section overlap"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["device_time", "device_rank"]
 -- parameters = "run_id phase"

@@ -2,6 +2,7 @@
 -- cycle, miss rates, faults, top-down; by measurement, interval, scope or control group."
 -- source = "tools/perf/util/stat-shadow.c: metrics that perf prints after #; docs/metrics.md,
 -- section Processor counters"
+-- topic = "processors"
 -- needs = ["measurement"]
 -- depends = ["cpu_active", "cpu_figure", "run_title"]
 -- parameters = "run_id-all by"

@@ -1,6 +1,7 @@
 -- purpose = "Precision of the work: share of the operations, and of the time of kernels that
 -- mostly use it."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. IV: use of tensor cores; Javed 2019, sect. 5"
+-- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "whole_sum", "sum_where"]
 -- parameters = "run_id-all by label fp16_convention"

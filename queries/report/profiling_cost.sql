@@ -1,5 +1,6 @@
 -- purpose = "Slowdown of each kernel of a timeline under the joined counters."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
+-- topic = "counters"
 -- needs = ["kernel_match"]
 -- depends = ["joined_kernel"]
 -- parameters = "run_id"

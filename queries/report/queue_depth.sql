@@ -1,6 +1,7 @@
 -- purpose = "Launched kernels that wait for each device over time, and its idle time, in equal
 -- intervals."
 -- source = "HTA's queue length of streams; docs/metrics.md, section queue_depth"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "step_window", "device_rank", "missing_launches"]
 -- parameters = "run_id phase points"

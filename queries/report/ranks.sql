@@ -2,6 +2,7 @@
 -- idle, steps and clock."
 -- source = "HTA's temporal breakdown and overlap of communication and computation;
 -- docs/metrics.md, section Many ranks"
+-- topic = "ranks"
 -- needs = ["source_file"]
 -- depends = ["device_time", "step_span", "step_window", "whole_window", "collective_match",
 -- "device_rank",

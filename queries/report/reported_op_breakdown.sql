@@ -2,6 +2,7 @@
 -- share of time in memory-bound ones."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2, Fig. 3 with its tables: operations of more than
 -- 1 % of the time; docs/metrics.md, section Operators"
+-- topic = "operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_figures"]
 -- parameters = "run_id by op_kind side scope min_share zero_flop ceiling"

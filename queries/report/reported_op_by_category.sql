@@ -1,6 +1,7 @@
 -- purpose = "Operators by the profiler's category, with time, work and what bounds them."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: input fusion, loop fusion, data formatting …;
 -- docs/metrics.md, section Operators"
+-- topic = "operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_figures"]
 -- parameters = "run_id op_kind side scope"

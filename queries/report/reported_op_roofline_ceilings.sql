@@ -1,6 +1,7 @@
 -- purpose = "Ceilings of an operator roofline: device peaks of a run, with the work compared with
 -- each peak."
 -- source = "Wang Y. E. 2020 (ParaDnn), Table 3 and Fig. 3; the figures by their own sources"
+-- topic = "rooflines"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_figures", "ceiling_figures", "offered_ceiling"]
 -- parameters = "run_id-all ceiling"

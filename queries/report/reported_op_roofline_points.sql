@@ -2,6 +2,7 @@
 -- at peak; devices of one name are summed, and rates are per device."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and Fig. 3: rooflines of models and of their
 -- operations, colored by class"
+-- topic = "rooflines"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_figures", "run_title", "whole_sum_where", "one_or_mixed"]
 -- parameters = "run_id-all by level timed ceiling"

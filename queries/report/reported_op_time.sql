@@ -1,5 +1,6 @@
 -- purpose = "Framework operators by name, with calls and host time."
 -- source = "operator slices as the profiler records them"
+-- topic = "operators"
 -- needs = ["slice"]
 -- depends = ["step_window"]
 -- parameters = "run_id phase"

@@ -1,6 +1,7 @@
 -- purpose = "Ceilings of a roofline: device peaks of a run, with the work under each."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III.B; the figures by their own
 -- sources"
+-- topic = "rooflines"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "device_ceiling", "ceiling_figures"]
 -- parameters = "run_id-all fp16_convention"

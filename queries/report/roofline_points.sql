@@ -1,6 +1,7 @@
 -- purpose = "Points of a roofline: operations, traffic and time of each group of launches at each
 -- memory level, and the time of both at peak."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
+-- topic = "rooflines"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what",
 -- "level_traffic", "usual_latency_ratio", "whole_sum_where", "one_or_mixed"]

@@ -1,5 +1,6 @@
 -- purpose = "Labels of every run, for sweeps, trajectories and groups."
 -- source = "table run_label, as given with --label at ingest"
+-- topic = "store"
 -- needs = ["run"]
 -- depends = ["run_title", "label_value"]
 -- parameters = "run_id-all"

@@ -1,5 +1,6 @@
 -- purpose = "Contents of a run: its sources, their sizes, and whether they are complete."
 -- source = "counts of the store's tables"
+-- topic = "store"
 -- needs = ["source_file"]
 -- depends = ["device_known"]
 -- parameters = "run_id"

@@ -1,5 +1,6 @@
 -- purpose = "The runs in the store, newest first."
 -- source = "tables run, run_label, source_file"
+-- topic = "store"
 -- needs = ["source_file"]
 -- depends = ["kernel_launch"]
 -- columns = "run_name source_count labels event_count kernel_count-launches kernel_ns is_complete

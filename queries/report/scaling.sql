@@ -2,6 +2,7 @@
 -- baseline, scaling efficiency."
 -- source = "Javed 2019, sect. 4.1 (Fig. 4, 7, 8, 12): efficiency = metric(n) / (n / n0 x
 -- metric(n0))"
+-- topic = "sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_configuration", "sweep_kept", "sweep_label",
 -- "sweep_metric", "sweep_missing"]

@@ -2,6 +2,7 @@
 -- regression."
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 2.2, Fig. 2 d to f, 8 a and 9 a; docs/metrics.md,
 -- section Sweeps"
+-- topic = "sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_kept", "sweep_metric",
 -- "sweep_speedup", "sweep_missing"]

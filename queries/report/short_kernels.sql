@@ -2,6 +2,7 @@
 -- calls and the idle time of the device before them."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: launch overhead; TraceLens' histogram of
 -- short kernels; docs/metrics.md, section short_kernels"
+-- topic = "kernels"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_gap", "sum_where", "missing_launches"]
 -- parameters = "run_id phase"

@@ -2,6 +2,7 @@
 -- configuration."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9: speedup = metric(platform) /
 -- metric(baseline) of the same model; docs/metrics.md, section Sweeps"
+-- topic = "sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_unknown", "sweep_missing"]
 -- parameters = "over baseline metric less_is_better fixed rule x color runs run_ids"

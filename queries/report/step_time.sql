@@ -2,6 +2,7 @@
 -- profiler."
 -- source = "steps and their parts as reported by the profiler; docs/metrics.md, section Steps and
 -- input"
+-- topic = "time"
 -- needs = ["step"]
 -- parameters = "run_id"
 -- columns = "source_id-host device_id step_kind part_name step_count mean_ns median_ns min_ns

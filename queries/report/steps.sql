@@ -2,6 +2,7 @@
 -- kernels (joined counters); median and throughput first."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning, throughput;
 -- docs/metrics.md, section Steps and the stable phase"
+-- topic = "time"
 -- needs = ["step"]
 -- depends = ["step_span", "stable_phase", "stable_share", "step_sample", "rate_of_steps",
 -- "joined_bound"]

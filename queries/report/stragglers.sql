@@ -1,6 +1,7 @@
 -- purpose = "Stragglers: which rank the others wait for, the cost of waiting, and what that rank
 -- does more of."
 -- source = "docs/metrics.md, section Many ranks: the last rank has the shortest duration"
+-- topic = "ranks"
 -- needs = ["source_file"]
 -- depends = ["collective_match", "step_window", "is_communication"]
 -- parameters = "run_id by phase"

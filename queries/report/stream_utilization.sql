@@ -1,5 +1,6 @@
 -- purpose = "Utilization of each stream of a device, and its time without other streams."
 -- source = "Zhu 2018 (TBD), eq. 1, stream by stream; docs/metrics.md, section stream_utilization"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "device_rank", "sum_where"]
 -- parameters = "run_id phase"

@@ -1,6 +1,7 @@
 -- purpose = "Work of each stream and idle time of each device by cause, in pieces to draw: the
 -- longest as they are, the others merged by time."
 -- source = "docs/metrics.md, sections overlap and gaps"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "gap_part", "work_place", "step_window", "device_rank"]
 -- parameters = "run_id phase top_tracks top_pieces"

@@ -2,6 +2,7 @@
 -- utilization, with the labels of the runs."
 -- source = "Zhu 2018 (TBD), sect. 3.4 (throughput, eq. 1 and 2), Fig. 4 to 7; docs/metrics.md,
 -- section gpu_utilization"
+-- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["busy_device", "step_span", "label_value", "step_sample", "rate_of_steps",
 -- "run_title", "whole_sum"]

@@ -1,6 +1,7 @@
 -- purpose = "Operators with unknown operations or bytes, by time and with the reason: candidates
 -- for a new model."
 -- source = "function op_model; docs/metrics.md, section Operators of a timeline"
+-- topic = "operators"
 -- needs = ["op_call"]
 -- depends = ["attributed_op_work"]
 -- parameters = "run_id phase"

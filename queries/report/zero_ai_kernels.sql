@@ -1,6 +1,7 @@
 -- purpose = "Kernels without floating-point work, measured or unknown (with the reason), and
 -- their share of launches, time and traffic."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and IV: zero-AI kernels"
+-- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch"]
 -- parameters = "run_id-all by label fp16_convention"

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tracekit.catalog import catalog
+from tracekit.catalog import TOPICS, catalog
 from tracekit.parsers import BUILT_IN, torch_profiler
 from tracekit.render import renderer_names
 
@@ -233,6 +233,39 @@ def test_issues_are_of_every_run_or_of_one(
     assert nobody.error == "there is no run called 'nobody' in the store; runs: cut, valid"
 
 
+# -- the run --------------------------------------------------------------------------------------
+
+
+OF_A_RUN = [["kernels"], ["issues"], ["summary"], ["query", "gpu_utilization"], ["query", "issues"]]
+
+
+@pytest.mark.parametrize("words", OF_A_RUN)
+def test_a_run_is_an_argument_or_an_option(
+    tracekit: Tracekit, filled: Path, words: list[str]
+) -> None:
+    there = ("--store", filled, "--format", "csv")
+    as_option = tracekit(*words, "--run", "small", *there)
+    assert as_option.code == 0
+    assert tracekit(*words, "small", *there).data == as_option.data
+    assert tracekit(*words, "small", "--run", "small", *there).data == as_option.data
+    both = tracekit(*words, "small", "-r", "gpu\x1b", *there)
+    assert (both.code, both.data) == (2, b"")
+    assert both.error == r"the argument 'small' and --run 'gpu\x1b' differ; use only one of them"
+    nobody = tracekit(*words, "nobody", *there)
+    assert (nobody.code, nobody.data) == (2, b"")
+    assert nobody.error == ("there is no run called 'nobody' in the store; runs: cpu, gpu, small")
+
+
+def test_a_report_of_the_whole_store_takes_no_run(tracekit: Tracekit, filled: Path) -> None:
+    answer = tracekit("query", "runs", "gpu", "--store", filled)
+    assert answer.code == 2
+    assert answer.error == "the report runs covers the whole store; omit the run"
+    everything = tracekit("query", "run_labels", "gpu", "--all-runs", "--store", filled)
+    assert everything.error == "--all-runs: a run is given, too; omit one of them"
+    given = tracekit("query", "kernel_time", "gpu", "--param", "run_id=cpu", "--store", filled)
+    assert given.error == "--run and --param run_id name different runs; use only one"
+
+
 # -- kernels --------------------------------------------------------------------------------------
 
 
@@ -316,6 +349,48 @@ def test_reports_are_listed_with_what_they_can_answer(
     assert only_host["gpu_utilization"] == "no rows in attribution"
     assert only_host["kernel_time"] == "no rows in kernel"
     assert only_host["reported_op_time"] == only_host["runs"] == "yes"
+
+
+def test_reports_of_a_run_are_those_that_it_has_data_for(tracekit: Tracekit, filled: Path) -> None:
+    def names(*words: str) -> set[str]:
+        answer = tracekit("queries", *words, "--store", filled, "--format", "csv")
+        rows = rows_of(answer.text)
+        assert [row["topic"] for row in rows] == sorted(
+            (row["topic"] for row in rows), key=TOPICS.index
+        )
+        return {row["name"] for row in rows}
+
+    everything = names()
+    assert everything == set(catalog_reports())
+    gpu, cpu = names("gpu"), names("--run", "cpu")
+    assert {"kernel_time", "gaps", "ops", "issues", "comparison"} <= gpu
+    assert cpu >= {"reported_op_time", "issues"}
+    assert not cpu & {"kernel_time", "gaps", "gpu_utilization", "runs"}  # runs: the whole store
+    assert not gpu & {"kernel_figures", "perf_overview", "heatmap"}
+    assert tracekit("queries", "gpu", "--run", "cpu", "--store", filled).code == 2
+    nobody = tracekit("queries", "nobody", "--store", filled)
+    assert nobody.error == "there is no run called 'nobody' in the store; runs: cpu, gpu, small"
+    assert tracekit("queries", "gpu", "--store", filled / "none").code == 4
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_a_report_is_one_line_under_its_topic(
+    tracekit: Tracekit, filled: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    answer = tracekit("queries", "gpu", "--store", filled)
+    table, remark = answer.text.rsplit("\n\n", 1)
+    _, _, *lines = table.splitlines()
+    firsts = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert firsts == [topic for topic in TOPICS if topic in firsts]
+    assert {"store", "time", "kernels", "operators"} <= set(firsts)
+    named = {word for line in lines for word in line.split()[:2]} & catalog().keys()
+    assert len(named) == len(lines)
+    assert remark.split()[:3] == [str(len(lines)), "of", str(len(catalog_reports()))]
+
+
+def catalog_reports() -> list[str]:
+    return [name for name, query in catalog().items() if query.kind == "report"]
 
 
 def test_a_report_that_lacks_rows_says_of_which_table(
@@ -411,7 +486,7 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
             2,
             "there is no run called 'nobody' in the store; runs: cpu, gpu, small",
         ),
-        (["runs", "--run", "gpu"], 2, "the report runs covers the whole store; omit --run"),
+        (["runs", "--run", "gpu"], 2, "the report runs covers the whole store; omit the run"),
         (
             ["runs", "--format", "no-such"],
             2,

@@ -48,6 +48,59 @@ def test_every_command_writes_to_a_file_what_it_writes_to_stdout(
     assert len(shown) > 20 or shown == ALL
 
 
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("out.csv", "csv"),
+        ("out.CSV", "csv"),
+        ("a.b/out.json", "json"),
+        ("out.md", "markdown"),
+        ("out.parquet", "parquet"),
+        ("out.txt", "table"),
+        ("out", "table"),
+        (".csv", "table"),  # hidden, without an extension
+    ],
+)
+@pytest.mark.parametrize("words", [["kernels"], ["compare", "gpu", "gpu"], ["formats"]])
+def test_the_extension_of_a_file_sets_the_format(
+    tracekit: Tracekit, filled: Path, here: Path, name: str, form: str, words: list[str]
+) -> None:
+    (here / "a.b").mkdir()
+    asked = (*words, *(() if words == ["formats"] else ("--store", filled)))
+    assert tracekit(*asked, "-o", name).code == 0
+    written = (here / name).read_bytes()
+    assert tracekit(*asked, "-f", form).data == written
+
+
+RENAME = "omit --format, or rename the file"
+
+
+@pytest.mark.parametrize(
+    ("file", "form", "error"),
+    [
+        ("a.csv", "json", f"the extension is that of csv, but --format is json; {RENAME}"),
+        (
+            "a.parquet",
+            "table",
+            f"the extension is that of parquet, but --format is table; {RENAME}",
+        ),
+        ("a.docx", None, "no output format has this extension; use .csv, .json, .md, .parquet or "),
+        ("a.csv.gz", None, "no output format has this extension; use .csv, .json, .md, .parquet "),
+    ],
+)
+def test_an_extension_of_another_format_or_of_none(
+    tracekit: Tracekit, filled: Path, here: Path, file: str, form: str | None, error: str
+) -> None:
+    given = ["-o", file] if form is None else ["-o", file, "-f", form]
+    for command in (["kernels"], ["runs"], ["compare", "gpu", "gpu"]):
+        answer = tracekit(*command, "--store", filled, *given)
+        assert (answer.code, answer.data) == (2, b"")
+        assert answer.error.startswith(f"{file}: {error}")
+    assert list(here.iterdir()) == []
+    assert tracekit("sql", "--store", filled, "-f", "csv", "-o", "out.dat", COUNT).code == 0
+    assert (here / "out.dat").read_bytes() == ALL
+
+
 def test_a_file_that_is_there_stays_unless_forced(
     tracekit: Tracekit, filled: Path, here: Path
 ) -> None:

@@ -23,10 +23,12 @@ from tracekit.cli import (
     compare,
     files,
     joins,
+    queries,
     report,
     roofline,
     summary,
 )
+from tracekit.cli.hints import hint
 from tracekit.cli.opening import tell_damages
 from tracekit.cli.output import put_out, say
 from tracekit.compiled import library
@@ -74,7 +76,7 @@ def _all(
 
 for _add in (
     *(files.ingest, files.remove, files.formats, files.devices),
-    *(ask.runs, ask.issues, ask.kernels, ask.queries, ask.query, ask.sql),
+    *(ask.runs, ask.issues, ask.kernels, queries.queries, ask.query, ask.sql),
     *(compare.compare, roofline.roofline, chart.chart, summary.summary, check.check),
     *(advise.advise, report.report),
     *(joins.join, joins.joins),
@@ -101,7 +103,7 @@ def _run(arguments: Sequence[str]) -> int:
         say(f"tracekit: {error}", newline=isinstance(error, QueryError))  # DuckDB's have lines
         return _with_place(error.exit_code) if error.exit_code == _BUG else error.exit_code
     except TyperException as error:  # an invalid command line
-        _explain_usage(error)
+        _explain_usage(error, arguments)
         return _USAGE
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
@@ -139,14 +141,16 @@ def _name_of(command: CommandInfo) -> str:
     return command.name or str(getattr(command.callback, "__name__", ""))
 
 
-def _explain_usage(error: TyperException) -> None:
+def _explain_usage(error: TyperException, arguments: Sequence[str]) -> None:
     message = error.format_message()
     if not message:  # no command: Typer has printed the help
         return
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "tracekit"
     say(f"tracekit: {message.strip()}")
-    say(f"run `{command} --help` for the options")
+    is_known = any(_name_of(c) in arguments[:1] for c in app.registered_commands)
+    asked = None if is_known else hint(arguments)
+    say(asked or f"run `{command} --help` for the options")
 
 
 def _with_place(code: int) -> int:

@@ -1,4 +1,4 @@
-"""Commands that query the store: runs, issues, kernels, queries, query, sql."""
+"""Commands that query the store: runs, issues, kernels, query, sql."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ from tracekit.cli.output import (
     FullNamesOption,
     OutputOption,
     PhaseOption,
+    RunArgument,
     RunOption,
     StoreOption,
     emit,
+    one_run,
+    output_format,
     place,
     say,
 )
 from tracekit.errors import ChoiceError, QueryError, UsageError
 from tracekit.render import is_for_people
-from tracekit.result import Result, ResultColumn
 
 if TYPE_CHECKING:
     from tracekit.catalog import Parameter, Query
@@ -48,19 +50,9 @@ _CASTS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _is_there(store: Path) -> bool:
-    """Return whether there is a store, readable or not."""
-    from tracekit.store import STORE_MARK
-
-    try:
-        return (store / STORE_MARK).exists()
-    except OSError:  # opening it reports why
-        return True
-
-
 def runs(
     store: StoreOption = DEFAULT_STORE,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -72,16 +64,23 @@ def runs(
 
 
 def issues(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN]", help="Only this run, by name or ID, as with --run; default: all."
+        ),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     run: Annotated[
         str | None, typer.Option("--run", "-r", help="Only this run, by name or ID.")
     ] = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
     """List problems found during ingest."""
+    run = one_run(name, run)
     database = opened(store)
     run_id = None if run is None else database.run_id(run)
     database.verify(run_id)
@@ -93,6 +92,7 @@ def issues(
 
 
 def kernels(
+    name: RunArgument = None,
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Maximum number of rows.")] = 20,
@@ -112,7 +112,7 @@ def kernels(
         bool, typer.Option("--below-average", help="Only kernels with below-average utilization.")
     ] = False,
     phase: PhaseOption = "all",
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -125,7 +125,7 @@ def kernels(
     from tracekit.cli.kernels import figures, times
 
     database = opened(store)
-    run_id = database.run_id(run)
+    run_id = database.run_id(one_run(name, run))
     asked = {"by": by, "ceiling": ceiling, "level": level, "below_average": below_average or None}
     phase = phase or "all"
     if phase != "all":
@@ -134,7 +134,7 @@ def kernels(
         result = times(database, run_id, top, phase)
     elif database.has_counters(run_id):
         given = {name: value for name, value in asked.items() if value is not None}
-        for_people = is_for_people(format_name)
+        for_people = is_for_people(output_format(format_name, output))
         result = figures(database, run_id, given, top, for_people=for_people)
     else:
         _refuse_counters(asked, run_id)
@@ -192,51 +192,12 @@ def _no_kernels(database: Database, run_id: str, store: Path) -> str:
     )
 
 
-def queries(
-    store: StoreOption = DEFAULT_STORE,
-    format_name: FormatOption = "table",
-    output: OutputOption = None,
-    force: ForceOption = False,
-) -> int:
-    """List the reports and show which of them this store can answer."""
-    import pyarrow as pa
-
-    from tracekit.catalog import catalog
-    from tracekit.startup import keep_pandas_out
-
-    keep_pandas_out()
-    database = opened(store) if _is_there(store) else None
-    reports = [q for q in catalog().values() if q.kind == "report"]
-    table = pa.table(
-        {
-            "name": [q.name for q in reports],
-            "purpose": [q.purpose for q in reports],
-            "answer": [_answerable(database, q) for q in reports],
-            "parameters": [", ".join(p.name for p in q.parameters) or None for q in reports],
-        }
-    )
-    columns = (
-        ResultColumn("name", "", "name for `tracekit query`"),
-        ResultColumn("purpose", "", "what it shows"),
-        ResultColumn("answer", "", "whether this store can answer it, and if not, why"),
-        ResultColumn("parameters", "", "--run, --phase, or --param NAME=VALUE"),
-    )
-    emit(Result("queries", table, columns), format_name, output, force, full_names=True)
-    return 0
-
-
-def _answerable(database: Database | None, query: Query) -> str:
-    if database is None:
-        return "no store"
-    lacking = database.lacking(query)
-    return f"no rows in {', '.join(lacking)}" if lacking else "yes"
-
-
 def query(
     name: Annotated[
         str,
         typer.Argument(metavar="NAME", help="Name of the report; `tracekit queries` lists them."),
     ],
+    run_name: RunArgument = None,
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     all_runs: Annotated[
@@ -252,7 +213,7 @@ def query(
     phase: PhaseOption = None,
     memory: MemoryOption = None,
     timeout: TimeoutOption = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -261,6 +222,7 @@ def query(
     from tracekit.catalog import query_named
 
     asked = query_named(name)
+    run = one_run(run_name, run)
     given = _parameters(asked, [*(param or []), *_of_phase(asked, phase)])
     database = opened(store, memory, timeout)
     of_run = next((p for p in asked.parameters if p.name == "run_id"), None)
@@ -273,7 +235,7 @@ def query(
             raise UsageError("--run and --param run_id name different runs; use only one")
         given["run_id"] = database.run_id(given.get("run_id", run))
     elif run is not None:
-        raise UsageError(f"the report {name} covers the whole store; omit --run")
+        raise UsageError(f"the report {name} covers the whole store; omit the run")
     if "other_run_id" in given:
         given["other_run_id"] = database.run_id(given["other_run_id"])
     try:
@@ -363,7 +325,7 @@ def sql(
     store: StoreOption = DEFAULT_STORE,
     memory: MemoryOption = None,
     timeout: TimeoutOption = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,

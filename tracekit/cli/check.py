@@ -34,7 +34,7 @@ def check(
             "--repair", help="Delete leftovers of killed ingests; ingested data is never deleted."
         ),
     ] = False,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:

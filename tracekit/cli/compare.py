@@ -17,6 +17,7 @@ from tracekit.cli.output import (
     OutputOption,
     StoreOption,
     emit,
+    output_format,
     say,
 )
 from tracekit.errors import RegressionError, UsageError
@@ -58,7 +59,7 @@ def compare(
             help="Exit with status 8 if B is slower by more than this, e.g. 5%.",
         ),
     ] = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -73,7 +74,7 @@ def compare(
 
     limit = None if fail_on is None else _ratio(fail_on)
     compared = compare(opened(store), a, b, by, phase)
-    for_people = is_for_people(format_name)
+    for_people = is_for_people(output_format(format_name, output))
     shown = _cut(compared.result, top if top is not None else _TOP if for_people else None)
     emit(readable(shown) if for_people else shown, format_name, output, force, full_names)
     if limit is not None:

@@ -227,7 +227,7 @@ def formats(
             "--events", metavar="CPU", help="Print the perf command for a CPU, e.g. skylake."
         ),
     ] = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -241,7 +241,9 @@ def formats(
     }
     given = [option for option, is_given in asked.items() if is_given]
     if given or reads is not None or device is not None:
-        _refuse_formats(given, reads, device, is_table=not output and format_name == "table")
+        _refuse_formats(
+            given, reads, device, is_table=output is None and format_name in (None, "table")
+        )
         if explain is not None:
             return _explain(explain)
         return _print_how(reads, device, events, is_record=record)
@@ -272,7 +274,7 @@ def devices(
         Path | None,
         typer.Option("--peaks", metavar="FILE", help="Use your own file of peaks instead."),
     ] = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,

@@ -47,7 +47,7 @@ def join(
     ],
     store: StoreOption = DEFAULT_STORE,
     min_match: MinMatchOption = 0.0,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
@@ -129,7 +129,7 @@ def joins(
             "--remove", metavar="COUNTERS", help="Undo the join of RUN with this counter run."
         ),
     ] = None,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,

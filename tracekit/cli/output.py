@@ -16,28 +16,38 @@ from typing import Annotated, TextIO
 import typer
 
 from tracekit.errors import TracekitError, UsageError
-from tracekit.render import BUILT_IN, RenderOptions, renderer
+from tracekit.render import BUILT_IN, RenderOptions, of_suffix, renderer, renderer_names
 from tracekit.render.text import inert
 from tracekit.result import Result
 
 DEFAULT_STORE = Path("tracekit-store")
 # Formats of installed packages are looked up only if one is used: that takes time.
 *_OURS, _LAST = (entry.name for entry in BUILT_IN)
-_STORE_VARIABLE = "TRACEKIT_STORE"
+STORE_VARIABLE = "TRACEKIT_STORE"
 #: For commands and notes.
 LINE_WIDTH = 78
+_TABLE = "table"
 _WIDTH_OF_A_FILE = 160
 _LINES_OF_A_FILE = 40
 _LEGEND_LINES, _LEAST_PLOT_LINES, _MOST_PLOT_LINES = 16, 18, 40
 
 StoreOption = Annotated[
-    Path, typer.Option("--store", envvar=_STORE_VARIABLE, help="Folder of the store.")
+    Path, typer.Option("--store", envvar=STORE_VARIABLE, help="Folder of the store.")
 ]
 FormatOption = Annotated[
-    str, typer.Option("--format", "-f", help=f"Output format: {', '.join(_OURS)} or {_LAST}.")
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help=f"Output format: {', '.join(_OURS)} or {_LAST}; default: by the extension of -o, "
+        "else table.",
+    ),
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Write to this file instead of stdout: csv, json, md, parquet, txt."
+    ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the output file.")]
 FullNamesOption = Annotated[
@@ -50,6 +60,22 @@ PhaseOption = Annotated[
 RunOption = Annotated[
     str | None, typer.Option("--run", "-r", help="Run, by name or ID; default: the newest.")
 ]
+RunArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[RUN]", help="Run, by name or ID, as with --run; default: the newest."),
+]
+
+
+def one_run(argument: str | None, option: str | None) -> str | None:
+    """Return the run that a command line gives: as an argument, as an option, or both alike.
+
+    Raises UsageError if they differ.
+    """
+    if argument is not None and option is not None and argument != option:
+        raise UsageError(
+            f"the argument {argument!r} and --run {option!r} differ; use only one of them"
+        )
+    return option if argument is None else argument
 
 
 def say(message: str, *, newline: bool = False) -> None:
@@ -81,30 +107,52 @@ def filled(text: str, later: str, first: str = "") -> str:
 def place(store: Path, run: str | None = None) -> str:
     """Return the options that name a store and a run, to append to a command."""
     words = [] if run is None else ["--run", run]
-    if store != Path(os.environ.get(_STORE_VARIABLE) or DEFAULT_STORE):
+    if store != Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE):
         words += ["--store", str(store)]
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 
+def output_format(format_name: str | None, output: Path | None) -> str:
+    """Return the output format: that of ``--format`` or of the file's extension, else a table.
+
+    Raises UsageError if both are given and differ, or if no format has the extension.
+    """
+    extension = "" if output is None else output.suffix.removeprefix(".").lower()
+    if not extension:
+        return format_name or _TABLE
+    found = of_suffix(extension)
+    is_known = found in renderer_names()
+    if format_name is None and not is_known:
+        raise UsageError(
+            f"{output}: no output format has this extension; use .csv, .json, .md, .parquet or "
+            ".txt, or name a format with --format"
+        )
+    if is_known and format_name not in (None, found):
+        raise UsageError(
+            f"{output}: the extension is that of {found}, but --format is {format_name}; omit "
+            "--format, or rename the file"
+        )
+    return format_name or found
+
+
 def emit(
     result: Result,
-    format_name: str,
+    format_name: str | None,
     output: Path | None,
     force: bool,
     full_names: bool = False,
 ) -> None:
     """Render a result to stdout or a file; a file is written completely or not at all."""
-    chosen = renderer(format_name)
+    chosen = renderer(output_format(format_name, output))
     if output is None and chosen.is_binary and _is_terminal():
-        raise UsageError(f"{format_name} is binary: name an output file with -o")
+        raise UsageError(f"{chosen.name} is binary: name an output file with -o")
     if output is not None:
         refuse_in_the_way(output, force=force)
-    options = replace(terminal_options(), full_names=full_names)
-    if output is not None:
-        options = replace(options, color=False, is_terminal=False, width=_WIDTH_OF_A_FILE)
-        write_file(output, chosen.render(result, options))
-        return
-    put_out(chosen.render(result, options))
+    content = chosen.render(result, replace(output_options(output), full_names=full_names))
+    if output is None:
+        put_out(content)
+    else:
+        write_file(output, content)
 
 
 def refuse_in_the_way(output: Path, *, force: bool) -> None:
@@ -151,6 +199,13 @@ def terminal_options() -> RenderOptions:
     width = shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns
     color = is_terminal and not os.environ.get("NO_COLOR")
     return RenderOptions(width=width, color=color, is_terminal=is_terminal)
+
+
+def output_options(output: Path | None) -> RenderOptions:
+    """Return the width and colors of a file; of stdout for None."""
+    if output is None:
+        return terminal_options()
+    return RenderOptions(width=_WIDTH_OF_A_FILE, color=False)
 
 
 def plot_height() -> int:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
@@ -13,24 +9,26 @@ from tracekit.cli.output import (
     FormatOption,
     OutputOption,
     PhaseOption,
+    RunArgument,
+    RunOption,
     StoreOption,
     emit,
+    one_run,
 )
 
 
 def summary(
-    run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Run, by name or ID; default: the newest.")
-    ] = None,
+    name: RunArgument = None,
     store: StoreOption = DEFAULT_STORE,
+    run: RunOption = None,
     phase: PhaseOption = "all",
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
     """Summarize a run on one screen: utilization, step time, top kernels, data completeness."""
     from tracekit.summary import summarize
 
-    result = summarize(opened(store), run, phase or "all")
+    result = summarize(opened(store), one_run(name, run), phase or "all")
     emit(result, format_name, output, force)
     return 0

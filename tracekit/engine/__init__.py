@@ -396,7 +396,7 @@ class Database:
             is_stale = self._scopes.get(sight) is not scope
             if is_stale or (_is_of_a_file(error) and self._mended()):
                 return self._fetch(text, parameters, sight, is_of_user=is_of_user)
-            raise QueryError(self._explained(error)) from error
+            raise QueryError(self._explained(error)) from None  # it says the same
 
     def _mended(self, run_id: str | None = None) -> bool:
         """Return whether there were damaged sources, which are excluded from now on."""
@@ -450,7 +450,7 @@ class Database:
             statements = cursor.extract_statements(text)
             kinds = [statement.type.name for statement in statements]
         except duckdb.Error as error:
-            raise QueryError(self._explained(error)) from error
+            raise QueryError(self._explained(error)) from None  # it says the same
         except ValueError as error:  # a kind of statement without a name in DuckDB's Python
             raise QueryError(
                 f"only one SELECT is allowed; this is something else ({error})"

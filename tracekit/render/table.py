@@ -42,6 +42,7 @@ class TableRenderer:
     name = "table"
     is_binary = False
     is_for_people = True
+    suffixes = ("txt",)
 
     def render(self, result: Result, options: RenderOptions) -> bytes:
         """`result` as lines no wider than the terminal; escape sequences only with color."""
@@ -69,22 +70,24 @@ class _Draft:
     column: ReadableColumn
     wanted: int
     least: int
+    has_names: bool = False
 
 
 # How wide the columns are
 
 
 def _draft(column: ReadableColumn, width: int, options: RenderOptions) -> _Draft:
-    if column.is_name and options.full_names:
+    has_names = column.is_name
+    if has_names and options.full_names:
         column = ReadableColumn(column.header, [inert(cell) for cell in column.cells])
     cells = display_names(column.cells, width) if column.is_name else column.cells
     wanted = max(widest(cells), cell_len(column.header))
     if column.is_number:
         return _Draft(column, wanted, max(widest(cells), _longest_word([column.header])))
     if column.is_name:
-        return _Draft(column, wanted, min(wanted, _LEAST_NAME))
+        return _Draft(column, wanted, min(wanted, _LEAST_NAME), has_names)
     least = max(_LEAST_TEXT, _longest_word(cells), min(widest(cells) // _LINES, _WIDEST_LEAST))
-    return _Draft(column, wanted, min(wanted, least))
+    return _Draft(column, wanted, min(wanted, least), has_names)
 
 
 def _longest_word(texts: Sequence[str]) -> int:
@@ -111,7 +114,7 @@ def _says_nothing(column: ReadableColumn) -> bool:
 
 def _key(drafts: Sequence[_Draft]) -> _Draft:
     """The key column: the first one with names, else the first."""
-    names = (draft for draft in drafts if draft.column.is_name)
+    names = (draft for draft in drafts if draft.has_names)
     return next((draft for draft in names if not _says_nothing(draft.column)), drafts[0])
 
 
