@@ -14,8 +14,12 @@ from tracekit.cli.output import (
     FormatOption,
     OutputOption,
     PhaseOption,
+    RunArgument,
+    RunOption,
     StoreOption,
     emit,
+    one_run,
+    output_format,
     place,
 )
 from tracekit.render import is_for_people
@@ -24,10 +28,9 @@ from tracekit.result import Result, ResultColumn
 
 
 def advise(
-    run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Run, by name or ID; default: the newest.")
-    ] = None,
+    name: RunArgument = None,
     store: StoreOption = DEFAULT_STORE,
+    run: RunOption = None,
     phase: PhaseOption = "all",
     least: Annotated[
         float,
@@ -39,7 +42,7 @@ def advise(
             help="Only findings with at least this share of the time; 0 for all.",
         ),
     ] = 0.01,
-    format_name: FormatOption = "table",
+    format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
@@ -47,9 +50,9 @@ def advise(
     from tracekit.advice import advise as advised
 
     database = opened(store)
-    run_id = database.run_id(run)
+    run_id = database.run_id(one_run(name, run))
     result = advised(database, run_id, phase or "all", least)
-    if is_for_people(format_name):
+    if is_for_people(output_format(format_name, output)):
         result = _readable(result, place(store, run_id))
     emit(result, format_name, output, force, full_names=True)
     return 0
