@@ -27,7 +27,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Listing:
     """The first rows of a report, which has ``row_count``; ``command`` prints all of them.
 
     ``says`` is what it shows, ``source`` where its definitions are from; the result's columns have
@@ -95,7 +95,7 @@ class Timeline:
     note: str = ""
 
 
-Block = Facts | Findings | Picture | Table | Timeline
+Block = Facts | Findings | Picture | Listing | Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from tracekit.charts.request import ChartRequest
 from tracekit.comparison import Comparison, compare, readable
 from tracekit.engine import Database
 from tracekit.errors import UsageError
-from tracekit.page import Block, Facts, Findings, Page, Picture, Section, Table
+from tracekit.page import Block, Facts, Findings, Listing, Page, Picture, Section
 from tracekit.report.steps import step_chart
 from tracekit.report.timeline import timeline_of
 from tracekit.result import Result
@@ -59,7 +59,7 @@ class _Run:
         result = self.database.query(report, {n: v for n, v in given.items() if n in names})
         return result if len(result) else None
 
-    def table(self, report: str, title: str, *, is_known: bool = False) -> Iterator[Table]:
+    def table(self, report: str, title: str, *, is_known: bool = False) -> Iterator[Listing]:
         """A block with the first rows of a report, if it has any."""
         result = self.result(report, is_known=is_known)
         if result is not None:
@@ -85,9 +85,9 @@ def _table(
     says: str,
     source: str = "",
     notes: tuple[str, ...] = (),
-) -> Table:
+) -> Listing:
     shown = replace(result, table=result.table.slice(0, MOST_ROWS))
-    return Table(title, shown, len(result), command, says, source, notes)
+    return Listing(title, shown, len(result), command, says, source, notes)
 
 
 Part = Callable[[_Run], Iterator[Block]]
@@ -147,7 +147,7 @@ def _comparison(runs: Sequence[_Run], first: Comparison, phase: str | None) -> S
     return Section("comparison", "Comparison", tuple(blocks))
 
 
-def _compared(title: str, result: Result, asked: Sequence[str]) -> Table:
+def _compared(title: str, result: Result, asked: Sequence[str]) -> Listing:
     command = shlex.join(["tracekit", "compare", *asked])
     return _table(title, readable(result), command, "", notes=result.notes)
 

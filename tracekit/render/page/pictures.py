@@ -51,7 +51,7 @@ _BOUND_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnPanels:
     """A picture: panels with titles, a legend of classes and texts, remarks below."""
 
     panels: tuple[tuple[str, Markup], ...]
@@ -59,7 +59,7 @@ class Drawn:
     remarks: tuple[str, ...] = ()
 
 
-def drawn(chart: AnyChart | Chart) -> Drawn:
+def drawn(chart: AnyChart | Chart) -> DrawnPanels:
     """The picture of a chart; raises TracekitError for a kind that pages do not have."""
     if isinstance(chart, Chart):
         return _roofline(chart)
@@ -70,12 +70,12 @@ def drawn(chart: AnyChart | Chart) -> Drawn:
     raise TracekitError(f"a page cannot show the chart {chart.name}")
 
 
-def _of_panels(panels: Sequence[Any], draw: Any, keys: Sequence[Key]) -> Drawn:
+def _of_panels(panels: Sequence[Any], draw: Any, keys: Sequence[Key]) -> DrawnPanels:
     shown = tuple((panel.title, draw(panel)) for panel in panels[:MOST_PANELS])
     rest = len(panels) - len(shown)
     remarks = (f"{counted(rest, 'more panel')} not drawn",) if rest else ()
     looks = _looks(keys)
-    return Drawn(shown, tuple((looks[key.name], key.title) for key in keys), remarks)
+    return DrawnPanels(shown, tuple((looks[key.name], key.title) for key in keys), remarks)
 
 
 def _looks(keys: Sequence[Key]) -> dict[str, str]:
@@ -191,7 +191,7 @@ def _peak(frame: Frame, x: float, total: float, unit: str) -> Markup:
 # -- rooflines ------------------------------------------------------------------------------------
 
 
-def _roofline(chart: Chart) -> Drawn:
+def _roofline(chart: Chart) -> DrawnPanels:
     """The classic roofline, from the table of the chart, which has all values of a point."""
     rows = [row for row in chart.data.rows() if row["row_kind"] == "point"]
     shown = [row for row in rows if row["place_kind"] == "drawn"]
@@ -202,7 +202,7 @@ def _roofline(chart: Chart) -> Drawn:
     )
     looks = _series_looks(chart)
     legend = tuple((look, _series_title(name)) for name, (look, _) in looks.items())
-    return Drawn(panels, legend, tuple(_remarks(chart, shown)))
+    return DrawnPanels(panels, legend, tuple(_remarks(chart, shown)))
 
 
 def _of_panel(rows: Sequence[dict[str, Any]], panel: Panel) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tracekit.page import Table
+from tracekit.page import Listing
 from tracekit.render.cells import cut
 from tracekit.render.columns import ReadableColumn, readable_columns
 from tracekit.render.names import display_names
@@ -24,7 +24,7 @@ _OF_PROGRAMS = re.compile(r"(?:.*_)?(?:event|run|source|process|thread)_id|start
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class GridHeader:
     """The head of a column; `is_more` if it is hidden at first, `look` is its class."""
 
     text: str
@@ -46,7 +46,7 @@ class Cell:
 class Grid:
     """The columns of a table, and its rows."""
 
-    headers: tuple[Header, ...]
+    headers: tuple[GridHeader, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
     @property
@@ -55,7 +55,7 @@ class Grid:
         return any(header.is_more for header in self.headers)
 
 
-def grid_of(table: Table) -> Grid:
+def grid_of(table: Listing) -> Grid:
     """What a page shows of a table: columns with a value, names shortened."""
     result = _for_people(table.result)
     read = readable_columns(result)
@@ -64,7 +64,7 @@ def grid_of(table: Table) -> Grid:
     columns = [_cells(column) for column in read]
     key = next((place for place, column in enumerate(read) if column.is_name), 0)
     headers = tuple(
-        Header(
+        GridHeader(
             column.header,
             name,
             described.get(name, ResultColumn(name)).doc,
