@@ -29,7 +29,7 @@ from tracekit.parsers.nvprof.quantities import DEFAULT_KILO, NONE, POWERS
 from tracekit.parsers.nvprof.tables import SIZES, TableLayout, may_make_header
 from tracekit.parsers.nvprof.traces import AXES, NUMBERED, is_correlated, kind_of_transfer
 from tracekit.reading.copies import direction
-from tracekit.reading.text.mixed_rows import MixedRows, Numbers, mixed_rows
+from tracekit.reading.text.mixed_rows import MixedNumbers, MixedRows, mixed_rows
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import INT, REAL, TABLES, TEXT, batch
 
@@ -157,12 +157,12 @@ class _TraceColumns:
     def _codes(self, key: str) -> Ints:
         return self.rows.codes[self.table.keys.index(key)]
 
-    def _numbers(self, key: str) -> Numbers:
+    def _numbers(self, key: str) -> MixedNumbers:
         """Return the numbers of a column; without it, empty ones."""
         if key in self.table.keys:
             return self.rows.numbers[self.table.keys.index(key)]
         zeros = np.zeros(len(self.event_ids), np.int64)
-        return Numbers(zeros, zeros, np.ones(len(zeros), np.bool_))
+        return MixedNumbers(zeros, zeros, np.ones(len(zeros), np.bool_))
 
     def _flags(self, codes: Ints, says: Callable[[str], object]) -> Flags:
         """Return what is true of each text; equal ones are asked once."""
@@ -281,7 +281,7 @@ class _TraceColumns:
             "shared_memory_bytes": self._bytes(shared, kilo),
         }
 
-    def _bytes(self, parts: Mapping[str, Numbers], kilo: int) -> pa.Array:
+    def _bytes(self, parts: Mapping[str, MixedNumbers], kilo: int) -> pa.Array:
         """Return the sums of byte counts, rounded once; NULL if all cells are empty."""
         known = [
             (numbers, p) for key, numbers in parts.items() if (p := self._power(key)) is not None
@@ -296,7 +296,7 @@ class _TraceColumns:
             is_empty = is_empty & numbers.is_empty
         return pa.array(_divided(total, decimals), INT, mask=is_empty)
 
-    def _rates(self, rate: Numbers, kilo: int) -> pa.Array:
+    def _rates(self, rate: MixedNumbers, kilo: int) -> pa.Array:
         """Return the nearest float64; exact as digits and powers of ten are below 2**53."""
         power = self._power("throughput")
         if power is None:
@@ -313,7 +313,7 @@ class _TraceColumns:
     def _note(
         self,
         devices: Sequence[tuple[str, int]],
-        start: Numbers,
+        start: MixedNumbers,
         scales: Ints,
         kilo: int,
         *,
@@ -347,13 +347,13 @@ def _most(values: Ints) -> int:
     return int(values.max(initial=0))
 
 
-def _reals(numbers: Numbers) -> npt.NDArray[np.float64]:
+def _reals(numbers: MixedNumbers) -> npt.NDArray[np.float64]:
     """Return the float64 nearest to each number."""
     reals: npt.NDArray[np.float64] = numbers.digits / _TENS[numbers.decimals]
     return reals
 
 
-def _shifted(numbers: Numbers, power: int) -> Ints:
+def _shifted(numbers: MixedNumbers, power: int) -> Ints:
     """Return numbers times 10**`power`, rounded half to even."""
     up = np.maximum(power - numbers.decimals, 0)
     _refuse(_most(numbers.digits) * 10 ** _most(up) >= _TOO_LARGE)

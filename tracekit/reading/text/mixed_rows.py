@@ -19,16 +19,16 @@ _EMPTY = 16  # EMPTY_CELL of tracekit.c
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class MixedNumbers:
     """A column of numbers: whole ones, of which some digits are decimals; 0 if a cell is empty."""
 
     digits: Ints
     decimals: Ints
     is_empty: npt.NDArray[np.bool_]
 
-    def at(self, rows: npt.NDArray[np.bool_]) -> Numbers:
+    def at(self, rows: npt.NDArray[np.bool_]) -> MixedNumbers:
         """Return some of the rows."""
-        return Numbers(self.digits[rows], self.decimals[rows], self.is_empty[rows])
+        return MixedNumbers(self.digits[rows], self.decimals[rows], self.is_empty[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class MixedRows:
     """
 
     starts: Ints
-    numbers: dict[int, Numbers]
+    numbers: dict[int, MixedNumbers]
     codes: dict[int, Ints]
     texts: list[str]
 
@@ -72,7 +72,7 @@ def mixed_rows(text: bytes, is_text: Sequence[bool]) -> MixedRows | None:
     return MixedRows(
         starts.astype(np.int64),
         {
-            column: Numbers(digits[at], shown[at], is_empty[at])
+            column: MixedNumbers(digits[at], shown[at], is_empty[at])
             for at, column in enumerate(np.flatnonzero(kinds == 0).tolist())
         },
         {
