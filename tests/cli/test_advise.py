@@ -63,6 +63,7 @@ def test_a_run_in_which_nothing_is_wrong_says_what_was_looked_for(
     store = ingested.store(corpus / "h100" / "planted" / "baseline.trace.json.gz")
     answer = tracekit("advise", "--store", store)
     assert (answer.code, answer.messages) == (0, "")
+    assert answer.text.startswith("Nothing found of what was looked for.\n")
     assert "to win" not in answer.text
     assert "not found: " in answer.text
     assert "idle_host" in answer.text

@@ -82,7 +82,8 @@ def _readable(result: Result, where: str) -> Result:
         }
     )
     columns = (ResultColumn("finding"), ResultColumn("advice"))
-    return replace(result, table=table, columns=columns)
+    heading = "" if lines else "Nothing found of what was looked for."
+    return replace(result, table=table, columns=columns, heading=heading)
 
 
 def _of_device(place: str | None) -> str:
