@@ -11,12 +11,13 @@ from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.result import Result
 
+WHOLE = "of the whole run, not only of these steps: "
 FINDINGS = {name: query for name, query in catalog().items() if query.kind == "finding"}
 
 
 def named(result: Result) -> list[str]:
-    """Every finding that a result lists, in its rows or its notes."""
-    _, *notes = result.notes
+    """Every finding that a result lists, in its rows or its notes, but for what is in both."""
+    notes = [note for note in result.notes[1:] if not note.startswith(WHOLE)]
     return [row["finding_name"] for row in result.rows()] + [
         name for note in notes for name in note.split(": ", 1)[1].split(", ")
     ]
@@ -27,6 +28,9 @@ def check_advice(database: Database, run: str, phase: str = "all") -> None:
     result = advise(database, run, phase, 0)
     assert Counter(named(result)) == dict.fromkeys(FINDINGS, 1)
     rows = result.rows()
+    without = [r["finding_name"] for r in rows if "$phase" not in FINDINGS[r["finding_name"]].sql]
+    told = [WHOLE + ", ".join(without)] if without and phase != "all" else []
+    assert [note for note in result.notes if note.startswith(WHOLE)] == told
     wins = [row["win_ns"] or 0 for row in rows]
     assert wins == sorted(wins, reverse=True)
     for row in rows:

@@ -78,8 +78,8 @@ def advise(
 
     One row per finding, those with the most time to win first. `phase` is all, stable or N..M.
     Findings of less than `least_ratio` of the time are only counted, in the notes, as are those
-    that were looked for and not found. Raises UsageError for an unknown run, QueryError for a phase
-    that the run does not have.
+    that were looked for and not found. The notes also name those of all steps, whatever the phase.
+    Raises UsageError for an unknown run, QueryError for a phase that the run does not have.
     """
     run_id = database.run_id(run)
     asked = {name: query for name, query in catalog().items() if query.kind == "finding"}
@@ -93,7 +93,9 @@ def advise(
     large = [one for one in ranked if one.win_ratio is None or one.win_ratio >= least_ratio]
     names = {one.query.name for one in found}
     absent = [name for name in asked if name not in names and name not in lacking]
+    whole = [one.query.name for one in large if phase != "all" and not _has_phase(one.query)]
     notes = (
+        *_listed("of the whole run, not only of these steps", whole),
         *_listed("not found", absent),
         *_listed(
             f"below {human(least_ratio, 'ratio')}", [o.query.name for o in ranked if o not in large]
@@ -103,6 +105,10 @@ def advise(
     return _result(large, run_id, notes)
 
 
+def _has_phase(query: Query) -> bool:
+    return any(parameter.name == "phase" for parameter in query.parameters)
+
+
 def _listed(what: str, names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"{what}: {', '.join(names)}"
@@ -110,9 +116,7 @@ def _listed(what: str, names: Sequence[str]) -> Iterator[str]:
 
 def _found(database: Database, query: Query, run_id: str, phase: str) -> Found | None:
     """What was found on the device with the most to win; None for nothing."""
-    given = {"run_id": run_id}
-    if any(parameter.name == "phase" for parameter in query.parameters):
-        given["phase"] = phase
+    given = {"run_id": run_id, **({"phase": phase} if _has_phase(query) else {})}
     devices: dict[tuple[str, int | None], list[Row]] = {}
     for row in database.query(query.name, given).rows():
         devices.setdefault((row["source_id"], row["device_id"]), []).append(row)

@@ -69,6 +69,15 @@ def test_a_run_in_which_nothing_is_wrong_says_what_was_looked_for(
     assert "idle_host" in answer.text
 
 
+def test_a_finding_of_all_steps_says_so_beside_those_of_some(
+    tracekit: Tracekit, ingested: Ingested, corpus: Path
+) -> None:
+    store = ingested.store(corpus / "h100" / "planted" / "gc_stall.trace.json.gz")
+    told = "of the whole run, not only of these steps: unstable_steps\n"
+    assert told in tracekit("advise", "--store", store, "--phase", "2..5").text
+    assert "of the whole run" not in tracekit("advise", "--store", store).text
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
