@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 from build_backend import compiling  # noqa: E402 - needs the path
 
 FIXTURE = ROOT / "fixtures" / "torch_profiler" / "gpu-handmade" / "trace.json.gz"
-SHIPPED = (".py", ".sql", ".toml")
+SHIPPED = (".py", ".sql", ".toml", ".html", ".css", ".js")
 NOT_SOURCE = (
     *(".git", ".venv", "build", "dist", "*.egg-info", ".*_cache", "__pycache__"),
     "_tracekit.*",
@@ -142,6 +142,8 @@ def check_use(commands: Path, away: Path) -> None:
     count = "SELECT count(*) AS kernel_count FROM kernel"
     (counted,) = rows(tracekit("sql", count, "--store", "store", "--format", "csv"))
     check(int(counted["kernel_count"]) >= len(kernels), f"sql counts {counted} kernels")
+    tracekit("report", "trace", "--store", "store", "--output", "page.html")
+    check("</html>" in (away / "page.html").read_text(encoding="utf-8"), "the page is cut")
 
 
 def main() -> None:
