@@ -536,6 +536,10 @@ WRONG = {
         "-- purpose = 'p'\n-- source = 's'\n-- [columns]\n-- a = 'BIGINT: a'\nSELECT 1",
         r"Expected `str`, got `object` - at `\$\.columns`",
     ),
+    "an answer that is no column": (
+        f"{GOOD}-- answer = 'b'\nSELECT 1",
+        "answer: there is no column b",
+    ),
     "an unknown column": (columns("a b") + "SELECT 1", r"columns: b: is not in voc"),
     "an unknown variant": (
         columns("a total_ns-max") + "SELECT 1",

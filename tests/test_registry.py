@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
+import pickle
+import re
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ import zstandard
 from tracekit import registry
 from tracekit.cli.app import run
 from tracekit.errors import FormatError, UsageError
+from tracekit.lookalikes import LOOKALIKES
 from tracekit.parser import Match, Parser
 from tracekit.parsers import BUILT_IN
 from tracekit.registry import ParserError, broken_parsers, claims, detect, parser_named, parsers
@@ -131,6 +134,15 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
 }
 
 
+NEAREST = {
+    "CSV": ("nsight-compute", "results-table"),
+    "log": ("perf-stat", "nvprof"),
+    "shell": ("perf-stat", "nvprof"),
+    "junk": ("tensorflow-profiler", "tensorflow-tools"),
+    **dict.fromkeys(("empty", "empty inside", "UTF-16", "zip", "xz", "bzip2"), ()),
+}
+
+
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_is_no_trace_of_torch_is_refused_by_name(kind: str, source: Write) -> None:
     content, what = REFUSED[kind]
@@ -139,7 +151,9 @@ def test_what_is_no_trace_of_torch_is_refused_by_name(kind: str, source: Write) 
         detect(found)
     message = str(refusal.value)
     assert message.startswith(f"{found.path}: {what}")
-    assert "Checked for: torch-profiler, nsight-compute, nvprof" in message
+    near = NEAREST.get(kind, ("torch-profiler", "tensorflow-trace"))
+    named = re.findall(r"(?:Nearest formats: |\), )([a-z-]+) \(", message)
+    assert named == list(near)
     assert message.endswith("choose it with --format")
 
 
@@ -159,6 +173,9 @@ def test_any_table_is_one_of_results_unless_a_profiler_wrote_it(source: Write) -
         detect(source("Kernel_Name,Start_Timestamp\ngemm,8\n"))
 
 
+OF_OTHERS = "not in a supported format|looks like .* of (rocprof|likwid|STREAM|ERT)"
+
+
 def test_files_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None:
     files = [path for path in (corpus / "extra").iterdir() if "caffe" not in path.name]
     files += [
@@ -167,7 +184,7 @@ def test_files_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None:
     ]
     assert len(files) == 20
     for path in files:
-        with pytest.raises(FormatError, match="not in a supported format"):
+        with pytest.raises(FormatError, match=OF_OTHERS):
             detect(Source.at(path))
 
 
@@ -284,10 +301,42 @@ def test_a_parser_of_another_package_is_found(install: Install, source: Write) -
     assert parser_named("marks") is found.parser
 
 
-def test_a_refusal_names_every_format(install: Install, source: Write) -> None:
-    install("marks", GOOD.format(name="marks", certainty=0.7))
-    with pytest.raises(FormatError, match=r"Checked for: torch-profiler, .*, marks \(for"):
-        detect(source("hello"))
+#: The first lines that other tools write, from their documentation and from published files.
+OTHER_TOOLS = {
+    "a kernel trace of rocprofv3": b'"Kind","Agent_Id","Queue_Id","Kernel_Name","Start_Timestamp"\n'
+    b'"KERNEL_DISPATCH",1,1,"copy",1000\n',
+    "a kernel trace of rocprof": b'"Index","KernelName","gpu-id","BeginNs"\n0,"add",0,1\n',
+    "a trace of rocprofv3": b'{\n  "rocprofiler-sdk-tool": [{"agents": []}]}',
+    "a GPU trace of Nsight Systems": b"NOTICE: exporting\nStart (ns),Duration (ns),CorrId,Name\n"
+    b"1,2,3,gemm\n",
+    "a summary of Nsight Systems": b"Time (%),Total Time (ns),Instances,Avg (ns),Name\n"
+    b"100.0,10,1,10.0,gemm\n",
+    "a log of nvidia-smi": b"timestamp, name, utilization.gpu [%]\n2024/09/08 13:03:31, A, 7 %\n",
+    "output of GNU time -v": b'\tCommand being timed: "sleep 1"\n\tUser time (seconds): 0.00\n',
+    "a speedscope profile": b'{"$schema":"https://www.speedscope.app/file-format-schema.json"}',
+    "an execution trace of PyTorch (Chakra)": b'{"schema": "1.1.1-chakra.0.0.4", "nodes": []}',
+    "a Python pickle, such as a memory snapshot of PyTorch": pickle.dumps({"segments": []}),
+    "a Git LFS pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n",
+    "a web page": b"<!DOCTYPE html>\n<html><body>404</body></html>",
+}
+
+
+@pytest.mark.parametrize("what", OTHER_TOOLS)
+def test_output_of_other_tools_is_named_and_not_taken_for_a_table(what: str, source: Write) -> None:
+    with pytest.raises(FormatError) as refusal:
+        detect(source(OTHER_TOOLS[what]))
+    assert f": it looks like {what}, which is not read; " in str(refusal.value)
+
+
+def test_a_table_of_another_tool_is_stored_if_asked(source: Write) -> None:
+    found = source(OTHER_TOOLS["a log of nvidia-smi"])
+    with pytest.raises(FormatError, match=r"use --format results-table$"):
+        detect(found)
+    assert detect(found, "results-table").parser.name == "results-table"
+
+
+def test_the_formats_near_other_tools_exist() -> None:
+    assert {name for known in LOOKALIKES for name in known.near} <= set(parsers())
 
 
 def test_the_surest_wins(install: Install, source: Write) -> None:

@@ -142,6 +142,7 @@ class _Header(msgspec.Struct):
     is_long: bool = False
     parameters: str = ""
     columns: str = ""
+    answer: str = ""
     finding: Finding | None = None
 
 
@@ -149,7 +150,8 @@ class _Header(msgspec.Struct):
 class Query:
     """One query file; a macro is an expression, or rows if it has columns.
 
-    ``topic`` is what a report is about: they are listed by it.
+    ``topic`` is what a report is about: they are listed by it. ``answer`` are the columns that
+    answer its question, which a narrow table shows before others.
     ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
     of ours it uses, beside ``ratio`` and the tables. A view with ``empty_without`` has no rows
     where these tables have none: what stands upon it is then planned without it. The same applies
@@ -174,6 +176,7 @@ class Query:
     is_long: bool
     parameters: tuple[Parameter, ...]
     columns: tuple[Field, ...]
+    answer: tuple[str, ...] = ()
     finding: Finding | None = None
 
 
@@ -368,6 +371,9 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
     parameters, columns = header.parameters.split(), header.columns.split()
     if unknown := own.keys() - {*parameters, *columns}:
         raise ValueError(f"neither a key nor listed: {', '.join(sorted(unknown))}")
+    answer = _distinct("answer", tuple(header.answer.split()))
+    if unknown := set(answer) - {*_names(columns)}:
+        raise ValueError(f"answer: there is no column {', '.join(sorted(unknown))}")
     if both := own.keys() & set(parameters) & set(columns):
         raise ValueError(f"a parameter and a column share the entry {', '.join(sorted(both))}")
     if (kind == "finding") != (header.finding is not None):
@@ -392,6 +398,7 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         is_long=header.is_long,
         parameters=_fields(Parameter, "parameters", parameters, own),
         columns=_fields(Field, "columns", columns, own),
+        answer=answer,
         finding=header.finding,
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tracekit.errors import FormatError, TracekitError, UsageError
+from tracekit.lookalikes import container, lookalike, nearest
 from tracekit.parser import (
     Claim,
     DescribingParser,
@@ -165,6 +166,9 @@ def chosen(source: Source, head: bytes, found: Sequence[tuple[Parser, Match]]) -
     """The surest claim on `source`; raises FormatError where there is none, or several."""
     if not found:
         raise FormatError(_nothing_fits(source, head))
+    if found[0][1].certainty < SURE and lookalike(head) is not None:
+        table = f"to store its cells as they are, use --format {found[0][0].name}"
+        raise FormatError(f"{_nothing_fits(source, head)}; {table}")
     best = [claim for claim in found if claim[1].certainty == found[0][1].certainty]
     if len(best) > 1:
         reasons = "; ".join(f"{parser.name} ({match.reason})" for parser, match in best)
@@ -175,23 +179,14 @@ def chosen(source: Source, head: bytes, found: Sequence[tuple[Parser, Match]]) -
 
 
 def _nothing_fits(source: Source, head: bytes) -> str:
-    looked_for = ", ".join(parsers())
-    broken = "".join(f". Not checked: {reason}" for reason in broken_parsers().values())
+    broken = "".join(f"Not checked: {reason}. " for reason in broken_parsers().values())
+    near = ", ".join(f"{name} ({parsers()[name].title})" for name in nearest(head))
+    nearest_formats = f"Nearest formats: {near}. " if near else ""
+    force = "" if lookalike(head) else "; if it is one of them, choose it with --format"
     return (
-        f"{source.path}: {what_it_is(source, head)}. Checked for: {looked_for}{broken} "
-        "(for descriptions, run `tracekit formats`). If it is one of these, choose it "
-        "with --format"
+        f"{source.path}: {what_it_is(source, head)}. {broken}{nearest_formats}For all formats, "
+        f"run `tracekit formats`{force}"
     )
-
-
-_BY_FIRST_BYTES = {
-    b"\xff\xfe": "it is UTF-16 text; convert it to UTF-8",
-    b"\xfe\xff": "it is UTF-16 text; convert it to UTF-8",
-    b"PK\x03\x04": "it is a zip archive; unpack it first",
-    b"\xfd7zXZ": "it is compressed with xz; unpack it first",
-    b"BZh": "it is compressed with bzip2; unpack it first",
-    b"SQLite format 3\0": "it is an SQLite database, which is not supported",
-}
 
 
 def what_it_is(source: Source, head: bytes) -> str:
@@ -199,9 +194,10 @@ def what_it_is(source: Source, head: bytes) -> str:
     if not head:
         packed = f" once decompressed ({source.compression_kind})"
         return "the file is empty" + (packed if source.size_bytes else "")
-    for start, what in _BY_FIRST_BYTES.items():
-        if head.startswith(start):
-            return what
+    if (what := container(head)) is not None:
+        return what
+    if (known := lookalike(head)) is not None:
+        return f"it looks like {known.what}, which is not read; {known.advice}"
     for parser in parsers().values():
         if isinstance(parser, DescribingParser):
             with blamed(parser):

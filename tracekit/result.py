@@ -15,11 +15,15 @@ from tracekit.errors import QueryError
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
-    """One column of a result: its name, base unit ('ns', 'bytes', 'ratio' …) and meaning."""
+    """One column of a result: its name, base unit ('ns', 'bytes', 'ratio' …) and meaning.
+
+    One that ``is_answer`` answers the question: a table that is too wide omits others first.
+    """
 
     name: str
     unit: str = ""
     doc: str = ""
+    is_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@
 -- unknown_time_ratio overhead_time_ratio total_flop other_flop total_bytes occupancy_ratio-mean
 -- compute_throughput_ratio-mean memory_throughput_ratio-mean reason missing_metrics-launches
 -- fp16_convention"
+-- answer = "total_ns fp32_utilization_ratio intensity_flop_per_byte bound_kind"
 -- intensity_flop_per_byte = "all operations / bytes of device memory, over launches with both
 -- known"
 -- achieved_bytes_per_s = "bytes of device memory / time, over launches with known bytes"

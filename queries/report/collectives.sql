@@ -11,6 +11,7 @@
 -- columns = "collective_kind size_bytes call_count bus_bytes_per_s algorithm_bytes_per_s
 -- transfer_ns reason mean_ns min_ns max_ns total_ns wait_ns wait_ratio group_size_count
 -- match_basis process_group process_group_description sequence_index step_index"
+-- answer = "bus_bytes_per_s mean_ns wait_ratio"
 -- collective_kind = "VARCHAR: allreduce, allgather …; NULL if unknown"
 -- size_bytes = "BIGINT: S: the larger of input and output of the whole group, as in nccl-tests;
 -- NULL for by=kind"

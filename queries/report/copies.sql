@@ -11,6 +11,7 @@
 -- (direction and host memory)", default = "size", choices = ["size", "direction"]}
 -- columns = "direction_kind host_memory_kind size_class achieved_bytes_per_s total_ns
 -- transfer_count share_ratio fastest_bytes_per_s mean_ns total_bytes unknown_count reason"
+-- answer = "achieved_bytes_per_s total_ns share_ratio"
 -- direction_kind = "VARCHAR: host_to_device, device_to_host, device_to_device, host_to_host or
 -- memset; NULL if unknown"
 -- host_memory_kind = "VARCHAR: pageable, pinned or managed memory of the host; NULL if unknown,

@@ -12,6 +12,7 @@
 -- bandwidth_utilization_ratio busy_ns window_ns window_basis total_flop total_bytes
 -- known_time_ratio device_count ceiling_name peak_flop_per_s peak_bytes_per_s scope_name
 -- peak_basis reason"
+-- answer = "busy_ratio flop_utilization_ratio bandwidth_utilization_ratio"
 -- device_id = "device; NULL for by=host, and if the dump sums devices"
 -- busy_ratio = "busy_ns / window_ns"
 -- flop_utilization_ratio = "DOUBLE: total_flop / (peak_flop_per_s x window_ns)"

@@ -10,6 +10,7 @@
 -- busy_ns busy_with_transfers_ns compute_ns-busy sum_ns-kernels overlap_ns overlapping_count
 -- kernel_count-timed fp32_utilization_ratio fp32_flop-run fp32_reason-utilization
 -- fp32_known_ratio source_id-rank"
+-- answer = "busy_ratio fp32_utilization_ratio"
 -- busy_with_transfers_ratio = "DOUBLE: busy_with_transfers_ns / elapsed_ns"
 -- compute_ratio = "DOUBLE: compute_ns / elapsed_ns"
 -- overlap_ns = "BIGINT: sum_ns - busy_ns: time counted more than once"

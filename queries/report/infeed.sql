@@ -15,6 +15,7 @@
 -- default = "infeed"}
 -- columns = "source_id-host device_id step_index infeed_ratio infeed_ns step_ns step_count
 -- known_count host_bound_count min_ratio max_ratio basis_kind reason"
+-- answer = "infeed_ratio"
 -- device_id = "device (a core of a TPU v2 or v3); NULL if the profiler sums devices"
 -- step_index = "for by=step: step number; for a table of results, its row"
 -- infeed_ratio = "DOUBLE: infeed_ns / step_ns over steps with both known; for a table of results

@@ -17,6 +17,7 @@
 -- compute_throughput_ratio-mean memory_throughput_ratio-mean average_ratio known_time_ratio
 -- peak_flop_per_s-mean peak_source level_name fp16_convention launch_index-launch
 -- event_id-launch"
+-- answer = "share_ratio utilization_ratio bound_kind roof_ratio"
 -- roof_ratio = "time at peak / time: 1 is at the roof; above 1 the data or the peak is wrong, or
 -- the clock is above its data sheet; NULL unless every duration is known"
 -- fp32_utilization_ratio = "FP32 operations / (FP32 peak x time), as in Zhu 2018"

@@ -6,6 +6,7 @@
 -- parameters = "run_id phase"
 -- phase = "all, stable or N..M: only kernels launched in these steps"
 -- columns = "name launch_count total_ns mean_ns min_ns max_ns share_ratio"
+-- answer = "total_ns share_ratio"
 -- total_ns = "sum of the durations; overlapping kernels each count in full"
 -- min_ns = "shortest launch recorded individually"
 -- max_ns = "longest launch recorded individually"

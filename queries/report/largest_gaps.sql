@@ -8,6 +8,7 @@
 -- columns = "gap_ns gap_kind kind_ns op_name next_name previous_name launch_name step_index
 -- rank_index device_id offset_ns next_event_id launch_event_id start_ns reason-gap
 -- source_id-rank"
+-- answer = "gap_ns gap_kind next_name"
 -- gap_ns = "BIGINT: duration of the gap"
 -- gap_kind = "cause of most of the gap, as in gaps"
 -- kind_ns = "BIGINT: how much of it did"

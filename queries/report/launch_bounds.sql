@@ -15,6 +15,7 @@
 -- call_ns delay_ns overhead_ns-launches per_launch_ns kernel_count graph_launch_count
 -- coverage_time_ratio negative_delay_count disagreeing_count elapsed_ns total_flop
 -- overhead_ceiling_flop_per_s reason overhead_reason source_id-rank"
+-- answer = "lower_ratio upper_ratio"
 -- name = "for by=name: kernel; a graph launch counts for its first kernel"
 -- lower_ratio = "DOUBLE: lower_ns / elapsed_ns"
 -- upper_ratio = "DOUBLE: upper_ns / elapsed_ns; above 1 if calls overlap with work or each other"

@@ -9,6 +9,7 @@
 -- columns = "name launch_count bound_kind-launches per_launch_ns overhead_ns-launches compute_ns
 -- bandwidth_ns total_ns overhead_ceiling_flop_per_s peak_flop_per_s least_flop total_flop
 -- total_bytes reason nearest_name-launches roof_ratio-overhead fp16_convention is_total"
+-- answer = "bound_kind overhead_ns total_ns"
 -- name = "kernel, run or label value; (all) for all"
 -- bandwidth_ns = "time of the device memory traffic at peak"
 -- peak_flop_per_s = "operations / compute_ns: peak of this mix of precisions"

@@ -11,6 +11,7 @@
 -- total_bytes-minimum intensity_flop_per_byte achieved_flop_per_s reason-layers basis
 -- forward_step_ns backward_step_ns net_name net_index work_reason bandwidth_ratio provenance_kind
 -- fp32_utilization_ratio-counters"
+-- answer = "share_ratio step_ns bound_kind roof_ratio"
 -- share_ratio = "sum of the three times / that of all rows of the run or net"
 -- step_ns = "DOUBLE: sum of the three times per step, over work in steps"
 -- known_ratio = "share of the time of its operators with known operations and bytes"

@@ -8,6 +8,7 @@
 -- columns = "share_ratio-kernels utilization_ratio name-group bound_kind-launches roof_ratio
 -- total_ns speedup_bound ceiling_name-mixed launch_count total_flop average_ratio
 -- known_time_ratio peak_flop_per_s-mean peak_source fp16_convention"
+-- answer = "share_ratio utilization_ratio total_ns"
 -- roof_ratio = "time at peak / time for the nearest roof, including memory"
 -- speedup_bound = "DOUBLE: 1 / utilization: maximum speedup if bound only by that peak"
 -- total_flop = "operations of that ceiling's kind"

@@ -9,6 +9,7 @@
 -- "input", "other", "unknown"]}
 -- columns = "rank_index device_kind device_id-memory module_path at_peak_bytes share_ratio
 -- largest_bytes allocation_count allocated_bytes source_id-rank process_id"
+-- answer = "at_peak_bytes share_ratio"
 -- module_path = "VARCHAR: modules from the outermost in; NULL if unknown"
 -- at_peak_bytes = "BIGINT: bytes held at the first peak of the kind"
 -- share_ratio = "at_peak_bytes / at_peak_bytes of all modules"

@@ -6,6 +6,7 @@
 -- parameters = "run_id phase points"
 -- columns = "rank_index device_kind device_id-memory elapsed_ns kind allocated_bytes is_peak
 -- source_id-rank process_id time_ns"
+-- answer = "allocated_bytes"
 -- elapsed_ns = "time of the peak, after the first memory event of the source in these steps"
 -- kind = "VARCHAR: as in memory_by_kind"
 -- allocated_bytes = "bytes of the kind at that time"

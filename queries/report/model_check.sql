@@ -7,6 +7,7 @@
 -- parameters = "run_id phase"
 -- columns = "name-operator input_dims flop_factor bytes_factor modelled_flop measured_flop
 -- modelled_bytes measured_bytes total_ns call_count family_name input_types reason"
+-- answer = "flop_factor bytes_factor"
 -- flop_factor = "DOUBLE: modeled / measured operations"
 -- bytes_factor = "DOUBLE: modeled / measured bytes; below 1, more than the minimum was moved;
 -- above 1, caches hold data that the model reads from memory"

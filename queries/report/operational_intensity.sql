@@ -15,6 +15,7 @@
 -- achieved_bytes_per_s total_flop-row total_bytes-level launch_count known_launch_count total_ns
 -- reason precision_name fp16_convention other_flop byte_definition launch_index-launch
 -- event_id-launch"
+-- answer = "intensity_flop_per_byte achieved_flop_per_s total_ns"
 -- known_launch_count = "launches with known operations and bytes"
 -- reason = "why launches have no intensity, for the longest of them"
 -- precision_name = "precision of the operations"

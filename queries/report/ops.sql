@@ -13,6 +13,7 @@
 -- mean_ns-calls host_ns total_flop total_bytes-minimum achieved_flop_per_s achieved_bytes_per_s
 -- known_ratio ceiling_name family_name kernel_ns copy_count input_types provenance_kind basis
 -- fp32_utilization_ratio-counters"
+-- answer = "total_ns share_ratio bound_kind roof_ratio"
 -- name = "operator or family; (no operator): everything else"
 -- total_ns = "sum of the durations of its kernels, copies and memsets; host_ns for basis host
 -- operators"

@@ -7,6 +7,7 @@
 -- run_id = "run of the timeline"
 -- columns = "name cost_factor mean_ns counted_mean_ns timeline_ns counted_ns added_ns
 -- launch_count reason"
+-- answer = "cost_factor added_ns"
 -- cost_factor = "DOUBLE: counted_ns / timeline_ns, over launches with both"
 -- mean_ns = "mean time of a launch in the timeline"
 -- counted_mean_ns = "DOUBLE: mean time of a launch under the counters"

@@ -18,6 +18,7 @@
 -- achieved_bytes_per_s occurrence_count op_count total_ns compute_bound_ratio zero_flop_ratio
 -- unknown_ratio reported_bound_name category_name program_name bytes_basis device_name
 -- ceiling_name peak_flop_per_s peak_bytes_per_s peak_basis op_kind provenance_kind-reported"
+-- answer = "share_ratio bound_kind roof_ratio self_ns"
 -- share_ratio = "self_ns / that of all operators of the device, source or run; excludes idle time"
 -- name = "operator, type or class"
 -- utilization_ratio = "operations / (peak x total_ns)"

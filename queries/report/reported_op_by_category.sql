@@ -8,6 +8,7 @@
 -- columns = "category_name op_class-most share_ratio-self self_ns op_count occurrence_count
 -- total_flop-reported total_bytes-reported intensity_flop_per_byte bound_kind nearest_name
 -- roof_ratio source_id-summed device_id-summed reason-bound op_kind"
+-- answer = "share_ratio self_ns bound_kind roof_ratio"
 -- category_name = "category; type if an operator has none"
 select
     group_name as category_name,

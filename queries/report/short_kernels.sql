@@ -9,6 +9,7 @@
 -- phase = "all, stable or N..M: only kernels that start in the time of these steps"
 -- columns = "duration_class launch_count launch_ratio share_ratio total_ns mean_call_ns call_ns
 -- shorter_count idle_ns idle_share_ratio kernel_count-names name reason"
+-- answer = "launch_ratio share_ratio idle_ns"
 -- duration_class = "VARCHAR: duration of one kernel, from the first value to below the second"
 -- launch_count = "kernels launched"
 -- launch_ratio = "DOUBLE: launch_count / launch_count of all rows"

@@ -7,6 +7,7 @@
 -- parameters = "run_id"
 -- columns = "source_id-host device_id step_kind part_name step_count mean_ns median_ns min_ns
 -- max_ns stddev_ns spread_ratio total_ns share_ratio part_kind"
+-- answer = "part_name mean_ns share_ratio"
 -- device_id = "device; NULL for steps of a host"
 -- step_kind = "VARCHAR: host (span of the loop), device, or reported (from the profiler's own
 -- page)"

@@ -11,6 +11,7 @@
 -- steps_per_s samples_per_s spread_ratio step_count mean_ns longest_ns stall_ns kernel_ns mark_ns
 -- busy_ns work_count-step step_kind start_ns step_index source_id total_flop total_bytes
 -- fp32_utilization_ratio known_ratio"
+-- answer = "elapsed_ns reason busy_ratio"
 -- step_name = "VARCHAR: step number; (stable) or (all): median of those steps, rounded"
 -- elapsed_ns = "from its first launched work to that of the next step; without device work, the
 -- duration of its mark"

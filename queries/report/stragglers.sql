@@ -10,6 +10,7 @@
 -- columns = "rank_index-known step_index verdict collective_count last_count lost_ns lost_ratio
 -- waited_ns more_work_ns reason more_kernel_name more_kernel_ns more_op_name more_op_ns
 -- more_phase_kind more_phase_ns confirmed_count source_id"
+-- answer = "verdict lost_ns more_kernel_name"
 -- step_index = "for by=step: step; NULL outside of steps"
 -- verdict = "VARCHAR: straggler, or none; NULL without usable collectives"
 -- collective_count = "BIGINT: matched collectives that no rank can leave before all arrive"

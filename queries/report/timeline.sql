@@ -11,6 +11,7 @@
 -- 1,000, are its longest, the others merged into as many equal times", default = 48000}
 -- columns = "rank_index device_id stream_id track_kind piece_kind offset_ns piece_ns sum_ns
 -- work_count name elapsed_ns-steps start_ns source_id-rank"
+-- answer = "piece_kind offset_ns piece_ns name"
 -- track_kind = "VARCHAR: stream (work) or idle (of the device)"
 -- piece_kind = "VARCHAR: class of the work, as in overlap, or cause of the idle time, as in gaps"
 -- offset_ns = "BIGINT: start of the piece after the start of the steps"

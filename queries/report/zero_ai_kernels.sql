@@ -8,6 +8,7 @@
 -- columns = "name-group zero_ai_kind is_zero_ai launch_count launch_share_ratio total_ns
 -- time_share_ratio fp16_flop dram_bytes reason missing_metrics-launches fp16_convention
 -- launch_index-launch event_id-launch"
+-- answer = "is_zero_ai total_ns time_share_ratio"
 -- zero_ai_kind = "VARCHAR: measured_zero; integer (only integer tensor operations); moves or
 -- conversions (only FP16 instructions without work); if unknown: not_collected, not_available (on
 -- this device), no_value (the launch failed) or named_copy (a copy or integer kernel by its

@@ -68,8 +68,9 @@ def test_a_file_that_is_no_trace(
     answer = tracekit("ingest", tmp_path / "file.json", "--store", store)
     assert (answer.code, answer.data) == (3, b"")
     assert answer.error.startswith(f"{tmp_path}/file.json: {reason}")
-    assert "Checked for: torch-profiler, nsight-compute" in answer.error
-    assert answer.error.endswith("choose it with --format")
+    assert answer.error.endswith(
+        "For all formats, run `tracekit formats`; if it is one of them, choose it with --format"
+    )
     assert tree(store) == before
     explained = tracekit("formats", "--explain", tmp_path / "file.json")
     assert (explained.code, explained.data) == (3, b"")

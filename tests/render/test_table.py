@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -106,6 +107,63 @@ def test_names_that_no_row_has_do_not_stay(make_result: MakeResult) -> None:
         "-----------  -----------  -----------",
         "123,456,789  123,456,789  123,456,789",
     ]
+
+
+def test_what_answers_the_question_stays(make_result: MakeResult) -> None:
+    result = make_result(
+        {"name": ["aten::add"], "min_ns": [1], "max_ns": [2], "share_ratio": [0.5]}
+    )
+    *before, last = result.columns
+    answering = replace(result, columns=(*before, replace(last, is_answer=True)))
+    assert lines(result, 24)[0].split() == ["min", "max"]
+    assert lines(answering, 24)[0].split() == ["min", "share"]
+
+
+OF_PROGRAMS = {
+    "rank_index": [0, 1],
+    "source_id": ["s1", "s2"],
+    "event_id": [7, 8],
+    "start_ns": [1_700_000_000_000_000_000, 1_700_000_000_000_000_001],
+    "gap_ns": [5, 6],
+}
+
+
+def test_identifiers_and_clocks_are_for_programs(make_result: MakeResult) -> None:
+    result = make_result(OF_PROGRAMS)
+    assert lines(result, 80)[0] == "rank index  gap [ns]"
+    assert lines(result, 80)[-1] == "         1         6"
+
+
+def test_a_source_stays_if_no_rank_distinguishes_rows(make_result: MakeResult) -> None:
+    columns = OF_PROGRAMS | {"rank_index": pa.array([None, None], pa.int64())}
+    assert "source id" in lines(make_result(columns), 80)[0]
+    columns |= {"source_id": ["s1", "s1"]}
+    assert "source id" not in lines(make_result(columns), 80)[0]
+
+
+def test_an_id_of_a_run_stays_unless_it_is_its_name(make_result: MakeResult) -> None:
+    runs = {"run_name": ["a", "b"], "run_id": ["a", "r1f"]}
+    assert "run id" in lines(make_result(runs), 80)[0]
+    assert "run id" not in lines(make_result(runs | {"run_id": ["a", "b"]}), 80)[0]
+    assert "run id" in lines(make_result({"run_id": ["a"]}), 80)[0]
+
+
+def test_what_sql_asks_for_is_shown() -> None:
+    assert lines(Result("sql", pa.table(OF_PROGRAMS), ()), 120)[0].split() == [
+        *("rank", "index", "source", "id", "event", "id", "start", "[s]", "gap", "[ns]")
+    ]
+
+
+def test_slower_is_red_and_faster_green(make_result: MakeResult) -> None:
+    kinds = ["slower", "faster", "same", "only B"]
+    result = make_result({"change_kind": kinds, "a_ns": [1, 2, 3, 4], "delta_ns": [5, -5, 0, 4]})
+    assert lines(result, 80, color=True)[1:] == [
+        "\x1b[31mslower     \x1b[0m       1  \x1b[31m         5\x1b[0m",
+        "\x1b[32mfaster     \x1b[0m       2  \x1b[32m        -5\x1b[0m",
+        "same              3           0",
+        "only B            4           4",
+    ]
+    assert "\x1b" not in "".join(lines(result, 80))
 
 
 def test_a_place_in_a_file_is_exact_where_a_size_is_rounded(make_result: MakeResult) -> None:

@@ -369,7 +369,10 @@ class Database:
                 f"{query.name}: a value in the {query.kind} is too large for 64 bits, so a start, "
                 f"a duration or a size in the data must be wrong. {str(error).splitlines()[0]}"
             ) from error
-        columns = tuple(ResultColumn(c.name, unit_of(c.name), c.doc) for c in query.columns)
+        columns = tuple(
+            ResultColumn(c.name, unit_of(c.name), c.doc, c.name in query.answer)
+            for c in query.columns
+        )
         return Result(query.name, table, columns, (query.purpose, f"source: {query.source}"))
 
     def _fetch(

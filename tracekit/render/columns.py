@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from tracekit.render.numbers import UNKNOWN, human_column
+from tracekit.render.shapes import PRODUCTS, compact_shapes
 from tracekit.render.text import inert
 from tracekit.render.values import columns_of, text_of
 from tracekit.result import Result, ResultColumn, unit_of
@@ -18,6 +21,13 @@ _SHOWN_AS_UNIT = frozenset(
 )
 
 
+#: What the kind of a change means for the columns of a comparison.
+_TONES = {"slower": "worse", "faster": "better"}
+_TONED = frozenset({"change_kind", "delta_ns", "delta_ratio"})
+
+#: Identifiers and raw clock values say nothing to people.
+_OF_PROGRAMS = re.compile(r"(?:.*_)?(?:event|process|thread)_id|start_ns|time_ns")
+
 #: Ends of the names of columns whose values may be shortened in the middle.
 _ENDS_OF_NAMES = ("name", "layer_path", "module_path")
 
@@ -27,19 +37,78 @@ class ReadableColumn:
     """One column for people: header and cells; `is_name` if the cells are names, e.g. of kernels.
 
     Numbers are padded to one width, decimal points aligned. Names are as the profiler wrote them;
-    renderers shorten them or make them inert.
+    renderers shorten them or make them inert. In a comparison, ``tones`` says of each cell whether
+    it is ``worse``, ``better`` or neither.
     """
 
     header: str
     cells: list[str]
     is_number: bool = False
     is_name: bool = False
+    is_answer: bool = False
+    tones: tuple[str, ...] = ()
+
+
+def for_people(result: Result) -> Result:
+    """`result` without the identifiers and raw clock values of a report, which are for programs.
+
+    The source stays if only it distinguishes rows, and the ID of a run unless it is its name.
+    Columns of other queries stay: somebody asked for them.
+    """
+    described = {column.name for column in result.columns if column.doc}
+    names = result.table.column_names
+    kept = [name for name in names if name not in described or not _is_of_programs(result, name)]
+    return result if kept == names else replace(result, table=result.table.select(kept))
+
+
+def _is_of_programs(result: Result, name: str) -> bool:
+    if name == "source_id":
+        return _has(result, "rank_index") or len(result.table.column(name).unique()) <= 1
+    if name == "run_id":
+        return _has(result, "run_name") and result.table["run_id"].equals(result.table["run_name"])
+    return _OF_PROGRAMS.fullmatch(name) is not None
+
+
+def _has(result: Result, name: str) -> bool:
+    return name in result.table.column_names and result.has_values(name)
 
 
 def readable_columns(result: Result) -> list[ReadableColumn]:
     """The columns of `result` in order."""
-    pairs = zip(columns_of(result), result.table.columns, strict=True)
-    return [_readable(column, values) for column, values in pairs]
+    names = result.table.column_names
+    products = _products(result)
+    columns = []
+    for column, name, values in zip(columns_of(result), names, result.table.columns, strict=True):
+        is_shape = name == "input_dims"
+        read = _shapes(column, values, products) if is_shape else _readable(column, values)
+        tones = _tones(result) if name in _TONED else ()
+        columns.append(replace(read, is_answer=column.is_answer, tones=tones))
+    return columns
+
+
+def _tones(result: Result) -> tuple[str, ...]:
+    """Whether each row of a comparison is worse or better; empty if it is no comparison."""
+    if "change_kind" not in result.table.column_names:
+        return ()
+    return tuple(_TONES.get(kind, "") for kind in result.table["change_kind"].to_pylist())
+
+
+def _products(result: Result) -> list[bool]:
+    """Whether the operator of each row is a product of matrices."""
+    if "family_name" not in result.table.column_names:
+        return [False] * len(result)
+    return [name == PRODUCTS for name in result.table["family_name"].to_pylist()]
+
+
+def _shapes(
+    column: ResultColumn, values: pa.ChunkedArray[Any], products: Sequence[bool]
+) -> ReadableColumn:
+    pairs = zip(values.to_pylist(), products, strict=True)
+    cells = [
+        UNKNOWN if cell is None else compact_shapes(text_of(cell), is_product=is_product)
+        for cell, is_product in pairs
+    ]
+    return ReadableColumn(_header(column, ""), cells)
 
 
 def _readable(column: ResultColumn, values: pa.ChunkedArray[Any]) -> ReadableColumn:

@@ -12,7 +12,7 @@ from rich.style import Style
 
 from tracekit.render import RenderOptions
 from tracekit.render.cells import folded, padded, widest
-from tracekit.render.columns import ReadableColumn, readable_columns
+from tracekit.render.columns import ReadableColumn, for_people, readable_columns
 from tracekit.render.names import display_names
 from tracekit.render.numbers import UNKNOWN
 from tracekit.render.text import inert
@@ -29,14 +29,16 @@ _WIDEST_LEAST = 40
 _WIDEST_WORD = 28
 
 _HEADER, _REMARK = Style(bold=True), Style(dim=True)
+_TONES = {"worse": Style(color="red"), "better": Style(color="green")}
 
 
 class TableRenderer:
     """Aligned columns without lines around them.
 
     In a narrow terminal, names are shortened first, to at least 24 columns; then columns are
-    omitted, those without a value first, then from the right, and a line below names them. The
-    column of names always stays.
+    omitted, those without a value first, then those that do not answer the question, from the
+    right, and a line below names them. The column of names always stays. Identifiers and raw clock
+    values of reports are for programs and omitted at any width.
     """
 
     name = "table"
@@ -47,13 +49,14 @@ class TableRenderer:
     def render(self, result: Result, options: RenderOptions) -> bytes:
         """`result` as lines no wider than the terminal; escape sequences only with color."""
         width = max(options.width, LEAST_TABLE_WIDTH)
-        drafts = [_draft(column, width, options) for column in readable_columns(result)]
+        columns = readable_columns(for_people(result))
+        drafts = [_draft(column, width, options) for column in columns]
         kept = _kept(drafts, width)
         widths = _widths(kept, width)
         lines = [
             *_heading(result, width, options),
             *_header(kept, widths, options),
-            *_body(kept, widths),
+            *_body(kept, widths, options),
         ]
         remarks = _remarks(result, [draft for draft in drafts if draft not in kept])
         if lines and remarks:
@@ -79,7 +82,8 @@ class _Draft:
 def _draft(column: ReadableColumn, width: int, options: RenderOptions) -> _Draft:
     has_names = column.is_name
     if has_names and options.full_names:
-        column = ReadableColumn(column.header, [inert(cell) for cell in column.cells])
+        cells = [inert(cell) for cell in column.cells]
+        column = ReadableColumn(column.header, cells, is_answer=column.is_answer)
     cells = display_names(column.cells, width) if column.is_name else column.cells
     wanted = max(widest(cells), cell_len(column.header))
     if column.is_number:
@@ -96,7 +100,7 @@ def _longest_word(texts: Sequence[str]) -> int:
 
 
 def _kept(drafts: Sequence[_Draft], width: int) -> list[_Draft]:
-    """The columns that fit: those without a value go first, then the rightmost.
+    """The columns that fit: those without a value go first, then the rightmost, answers last.
 
     The key column never goes.
     """
@@ -104,8 +108,13 @@ def _kept(drafts: Sequence[_Draft], width: int) -> list[_Draft]:
     while len(kept) > 1 and sum(draft.least for draft in kept) + _gaps(kept) > width:
         key = _key(kept)
         others = [draft for draft in reversed(kept) if draft is not key]
-        kept.remove(next((draft for draft in others if _says_nothing(draft.column)), others[0]))
+        kept.remove(min(others, key=_worth))
     return kept
+
+
+def _worth(draft: _Draft) -> tuple[bool, bool]:
+    """How long a column stays; of equal ones, the rightmost goes first."""
+    return not _says_nothing(draft.column), draft.column.is_answer
 
 
 def _says_nothing(column: ReadableColumn) -> bool:
@@ -163,12 +172,17 @@ def _header(
         yield _GAP.join("-" * width for width in widths)
 
 
-def _body(drafts: Sequence[_Draft], widths: Sequence[int]) -> Iterator[str]:
+def _body(drafts: Sequence[_Draft], widths: Sequence[int], options: RenderOptions) -> Iterator[str]:
     pairs = zip(drafts, widths, strict=True)
     columns = [_cell_lines(draft.column, width) for draft, width in pairs]
-    for cells in zip(*columns, strict=True):
+    for place, cells in enumerate(zip(*columns, strict=True)):
+        styles = [_style(draft.column, place) if options.color else None for draft in drafts]
         for row in zip_longest(*cells, fillvalue=""):
-            yield _line(row, drafts, widths)
+            yield _line(row, drafts, widths, styles)
+
+
+def _style(column: ReadableColumn, place: int) -> Style | None:
+    return _TONES.get(column.tones[place]) if column.tones else None
 
 
 def _cell_lines(column: ReadableColumn, width: int) -> list[list[str]]:
@@ -180,11 +194,19 @@ def _cell_lines(column: ReadableColumn, width: int) -> list[list[str]]:
     return [folded(cell, width) for cell in column.cells]
 
 
-def _line(row: Sequence[str], drafts: Sequence[_Draft], widths: Sequence[int]) -> str:
-    cells = (
+def _line(
+    row: Sequence[str],
+    drafts: Sequence[_Draft],
+    widths: Sequence[int],
+    styles: Sequence[Style | None] = (),
+) -> str:
+    cells = [
         padded(text, width, right=draft.column.is_number)
         for text, draft, width in zip(row, drafts, widths, strict=True)
-    )
+    ]
+    for place, style in enumerate(styles):
+        if style is not None:
+            cells[place] = style.render(cells[place], color_system=ColorSystem.STANDARD)
     return _GAP.join(cells).rstrip(" ")
 
 

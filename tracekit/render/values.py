@@ -6,6 +6,7 @@ import datetime
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -19,7 +20,7 @@ def columns_of(result: Result) -> list[ResultColumn]:
     names = result.table.column_names
     known = [described.get(name, ResultColumn(name)) for name in names]
     return [
-        ResultColumn(own_name, column.unit or unit_of(column.name), column.doc)
+        replace(column, name=own_name, unit=column.unit or unit_of(column.name))
         for own_name, column in zip(own_names(names), known, strict=True)
     ]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tracekit.page import Listing
 from tracekit.render.cells import cut
-from tracekit.render.columns import ReadableColumn, readable_columns
+from tracekit.render.columns import ReadableColumn, for_people, readable_columns
 from tracekit.render.names import display_names
 from tracekit.result import Result, ResultColumn
 
@@ -19,8 +18,6 @@ _NAME_WIDTH, _FULL_WIDTH, _TEXT_WIDTH = 72, 600, 240
 _SHORT = 24
 #: Columns that tell equal names apart.
 _PLACES = ("rank_index", "device_id", "source_id")
-#: Identifiers and raw clock values say nothing to people.
-_OF_PROGRAMS = re.compile(r"(?:.*_)?(?:event|run|source|process|thread)_id|start_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Grid:
 
 def grid_of(table: Listing) -> Grid:
     """What a page shows of a table: columns with a value, names shortened."""
-    result = _for_people(table.result)
+    result = _valued(for_people(table.result))
     read = readable_columns(result)
     described = {column.name: column for column in result.columns}
     names = result.table.column_names
@@ -83,20 +80,10 @@ def _look(column: ReadableColumn, cells: Sequence[Cell]) -> str:
     return "s" if all(len(cell.text) <= _SHORT for cell in cells) else "w"
 
 
-def _for_people(result: Result) -> Result:
-    """Without columns for programs, and those that have no value."""
-    kept = [name for name in result.table.column_names if _is_shown(result, name)]
+def _valued(result: Result) -> Result:
+    """Without columns that have no value."""
+    kept = [name for name in result.table.column_names if result.has_values(name)]
     return replace(result, table=result.table.select(kept))
-
-
-def _is_shown(result: Result, name: str) -> bool:
-    if not result.has_values(name):
-        return False
-    if name == "source_id":  # where no rank tells rows apart
-        names = result.table.column_names
-        is_ranked = "rank_index" in names and result.has_values("rank_index")
-        return not is_ranked and _tells_apart(result, name)
-    return _OF_PROGRAMS.fullmatch(name) is None
 
 
 def _tells_apart(result: Result, name: str) -> bool:
