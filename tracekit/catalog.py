@@ -322,6 +322,11 @@ def report_names() -> list[str]:
     return _names_of("report")
 
 
+def finding_names() -> list[str]:
+    """The names of all findings."""
+    return _names_of("finding")
+
+
 def _names_of(kind: Kind) -> list[str]:
     return [name for name, (of_kind, _) in _files().items() if of_kind == kind]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.opening import MemoryOption, TimeoutOption, opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
@@ -67,12 +68,17 @@ def issues(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[RUN]", help="Only this run, by name or ID, as with --run; default: all."
+            metavar="[RUN]",
+            help="Only this run, by name or ID, as with --run; default: all.",
+            autocompletion=completing.runs,
         ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     run: Annotated[
-        str | None, typer.Option("--run", "-r", help="Only this run, by name or ID.")
+        str | None,
+        typer.Option(
+            "--run", "-r", help="Only this run, by name or ID.", autocompletion=completing.runs
+        ),
     ] = None,
     format_name: FormatOption = None,
     output: OutputOption = None,
@@ -97,7 +103,12 @@ def kernels(
     run: RunOption = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Maximum number of rows.")] = 20,
     by: Annotated[
-        str, typer.Option("--by", help="One row per kernel (name) or per launch.")
+        str,
+        typer.Option(
+            "--by",
+            help="One row per kernel (name) or per launch.",
+            autocompletion=completing.one_of("name", "launch"),
+        ),
     ] = "name",
     ceiling: Annotated[
         str | None,
@@ -106,7 +117,12 @@ def kernels(
         ),
     ] = None,
     level: Annotated[
-        str | None, typer.Option("--level", help="Memory level for the intensity: dram, l2 or l1.")
+        str | None,
+        typer.Option(
+            "--level",
+            help="Memory level for the intensity: dram, l2 or l1.",
+            autocompletion=completing.one_of("dram", "l2", "l1"),
+        ),
     ] = None,
     below_average: Annotated[
         bool, typer.Option("--below-average", help="Only kernels with below-average utilization.")
@@ -195,7 +211,11 @@ def _no_kernels(database: Database, run_id: str, store: Path) -> str:
 def query(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="Name of the report; `tracekit queries` lists them."),
+        typer.Argument(
+            metavar="NAME",
+            help="Name of the report; `tracekit queries` lists them.",
+            autocompletion=completing.reports,
+        ),
     ],
     run_name: RunArgument = None,
     store: StoreOption = DEFAULT_STORE,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
 from tracekit.cli.picture import (
     Outputs,
@@ -29,11 +30,13 @@ _CHARTS = (
 
 
 def chart(
-    name: Annotated[str, typer.Argument(help=f"{_CHARTS}.")],
+    name: Annotated[str, typer.Argument(help=f"{_CHARTS}.", autocompletion=completing.charts)],
     runs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN]...", help="Runs by name, ID or pattern; default: all that have the data."
+            metavar="[RUN]...",
+            help="Runs by name, ID or pattern; default: all that have the data.",
+            autocompletion=completing.runs,
         ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -22,7 +23,11 @@ from tracekit.result import Result, ResultColumn
 def check(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="Only this run, by ID; default: the whole store."),
+        typer.Argument(
+            metavar="RUN",
+            help="Only this run, by ID; default: the whole store.",
+            autocompletion=completing.runs,
+        ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     deep: Annotated[

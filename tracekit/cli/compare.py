@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
@@ -32,11 +33,26 @@ _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?%")
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="The baseline run, by name or ID.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The run to check, by name or ID.")],
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help="The baseline run, by name or ID.", autocompletion=completing.runs
+        ),
+    ],
+    b: Annotated[
+        str,
+        typer.Argument(
+            metavar="B", help="The run to check, by name or ID.", autocompletion=completing.runs
+        ),
+    ],
     store: StoreOption = DEFAULT_STORE,
     by: Annotated[
-        str | None, typer.Option("--by", help="One row per kernel, op, layer, phase or category.")
+        str | None,
+        typer.Option(
+            "--by",
+            help="One row per kernel, op, layer, phase or category.",
+            autocompletion=completing.one_of("kernel", "op", "layer", "phase", "category"),
+        ),
     ] = None,
     phase: Annotated[
         str | None,

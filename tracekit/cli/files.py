@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.joins import MinMatchOption, join_ingested
 from tracekit.cli.opening import opened
 from tracekit.cli.output import (
@@ -50,7 +51,12 @@ def ingest(
         ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option("--device", help="Device, if the file does not name it.")
+        str | None,
+        typer.Option(
+            "--device",
+            help="Device, if the file does not name it.",
+            autocompletion=completing.devices,
+        ),
     ] = None,
     peaks: Annotated[
         list[Path] | None,
@@ -71,7 +77,10 @@ def ingest(
         ),
     ] = None,
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Format, if it cannot be detected.")
+        str | None,
+        typer.Option(
+            "--format", help="Format, if it cannot be detected.", autocompletion=completing.formats
+        ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Reject damaged files.")] = False,
     replace: Annotated[
@@ -172,7 +181,10 @@ def _cores() -> int:
 
 
 def remove(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Run, by name or ID.")],
+    run: Annotated[
+        str,
+        typer.Argument(metavar="RUN", help="Run, by name or ID.", autocompletion=completing.runs),
+    ],
     store: StoreOption = DEFAULT_STORE,
     source: Annotated[
         str | None, typer.Option("--source", help="Only this source of the run, by ID.")
@@ -205,7 +217,11 @@ def remove(
 def formats(
     reads: Annotated[
         str | None,
-        typer.Argument(metavar="FORMAT", help="Format, with --record, --metrics or --events."),
+        typer.Argument(
+            metavar="FORMAT",
+            help="Format, with --record, --metrics or --events.",
+            autocompletion=completing.formats,
+        ),
     ] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Print how to record a file in this format.")
@@ -215,7 +231,12 @@ def formats(
     ] = False,
     device: Annotated[
         str | None,
-        typer.Option("--device", metavar="NAME", help="With --metrics: H100, sm_90 or 9.0."),
+        typer.Option(
+            "--device",
+            metavar="NAME",
+            help="With --metrics: H100, sm_90 or 9.0.",
+            autocompletion=completing.devices,
+        ),
     ] = None,
     explain: Annotated[
         Path | None,
@@ -268,7 +289,12 @@ def formats(
 
 def devices(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Show this device with its ceilings.")
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Show this device with its ceilings.",
+            autocompletion=completing.devices,
+        ),
     ] = None,
     peaks: Annotated[
         Path | None,

@@ -60,24 +60,26 @@ def _near(word: str, others: Sequence[str]) -> Iterator[str]:
 
 def _names(others: Sequence[str]) -> dict[str, list[str]]:
     """Return what has a name that is free to choose, by the command that takes it."""
-    from tracekit.catalog import report_names
+    from tracekit.catalog import finding_names, report_names
     from tracekit.charts import chart_names
 
-    return {"query": report_names(), "chart": chart_names(), "summary": _run_names(others)}
+    names = [*report_names(), *finding_names()]
+    return {"query": names, "chart": chart_names(), "summary": run_names_in(store_of(others))}
 
 
-def _run_names(others: Sequence[str]) -> list[str]:
-    """Return the names and IDs of the runs in the store that the command line is about."""
+def run_names_in(store: Path) -> list[str]:
+    """Return the names and IDs of the runs in a store; none if it cannot be read."""
     from tracekit.cli.opening import opened
 
     try:
-        names = opened(_store(others)).run_names()
+        names = opened(store).run_names()
     except (TracekitError, OSError):  # there is no store, or it cannot be read
         return []
     return [*dict.fromkeys((*names.values(), *names))]
 
 
-def _store(others: Sequence[str]) -> Path:
+def store_of(others: Sequence[str]) -> Path:
+    """Return the store that the arguments of a command name, or else the default."""
     for place, option in enumerate(others):
         name, equals, value = option.partition("=")
         if name == "--store":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
@@ -40,10 +41,19 @@ _PARTS = 5
 
 
 def join(
-    timeline: Annotated[str, typer.Argument(metavar="TIMELINE", help="Run with the timeline.")],
+    timeline: Annotated[
+        str,
+        typer.Argument(
+            metavar="TIMELINE", help="Run with the timeline.", autocompletion=completing.runs
+        ),
+    ],
     counters: Annotated[
         list[str],
-        typer.Argument(metavar="COUNTERS", help="Runs with counters of the same program."),
+        typer.Argument(
+            metavar="COUNTERS",
+            help="Runs with counters of the same program.",
+            autocompletion=completing.runs,
+        ),
     ],
     store: StoreOption = DEFAULT_STORE,
     min_match: MinMatchOption = 0.0,
@@ -120,7 +130,12 @@ def _tell(found: Join) -> None:
 
 def joins(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Run with the timeline; default: all.")
+        str | None,
+        typer.Argument(
+            metavar="[RUN]",
+            help="Run with the timeline; default: all.",
+            autocompletion=completing.runs,
+        ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     remove: Annotated[

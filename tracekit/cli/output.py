@@ -15,6 +15,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.errors import TracekitError, UsageError
 from tracekit.render import BUILT_IN, RenderOptions, of_suffix, renderer, renderer_names
 from tracekit.render.text import inert
@@ -41,6 +42,7 @@ FormatOption = Annotated[
         "-f",
         help=f"Output format: {', '.join(_OURS)} or {_LAST}; default: by the extension of -o, "
         "else table.",
+        autocompletion=completing.outputs,
     ),
 ]
 OutputOption = Annotated[
@@ -58,11 +60,21 @@ PhaseOption = Annotated[
     typer.Option("--phase", help="Only these steps: all, stable or N..M; see the report steps."),
 ]
 RunOption = Annotated[
-    str | None, typer.Option("--run", "-r", help="Run, by name or ID; default: the newest.")
+    str | None,
+    typer.Option(
+        "--run",
+        "-r",
+        help="Run, by name or ID; default: the newest.",
+        autocompletion=completing.runs,
+    ),
 ]
 RunArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[RUN]", help="Run, by name or ID, as with --run; default: the newest."),
+    typer.Argument(
+        metavar="[RUN]",
+        help="Run, by name or ID, as with --run; default: the newest.",
+        autocompletion=completing.runs,
+    ),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     emit,
@@ -34,7 +35,14 @@ PictureOption = Annotated[
         "--output", "-o", help="Picture file: svg, pdf, png … Default: draw in the terminal."
     ),
 ]
-SizeOption = Annotated[str, typer.Option("--size", help="Picture size: column, page or slide.")]
+SizeOption = Annotated[
+    str,
+    typer.Option(
+        "--size",
+        help="Picture size: column, page or slide.",
+        autocompletion=completing.one_of(*SIZES),
+    ),
+]
 StyleOption = Annotated[
     str | None, typer.Option("--style", help="Matplotlib style, by name or file.")
 ]

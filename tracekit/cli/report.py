@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -28,6 +29,7 @@ def report(
         typer.Argument(
             metavar="[RUN] [RUN_B]",
             help="Run, by name or ID; default: the newest. With two, the first is the baseline.",
+            autocompletion=completing.runs,
         ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracekit.cli import completing
 from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
 from tracekit.cli.picture import (
     Outputs,
@@ -26,7 +27,9 @@ def roofline(
     runs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN]...", help="Runs by name, ID or pattern; default: the newest."
+            metavar="[RUN]...",
+            help="Runs by name, ID or pattern; default: the newest.",
+            autocompletion=completing.runs,
         ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
@@ -36,16 +39,29 @@ def roofline(
         typer.Option("--data", help="Write points and ceilings: csv, json, md or parquet."),
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", help="Model: classic, hierarchical, complexity, time or 4d.")
+        str,
+        typer.Option(
+            "--model",
+            help="Model: classic, hierarchical, complexity, time or 4d.",
+            autocompletion=completing.models,
+        ),
     ] = "classic",
     by: Annotated[
         str | None,
         typer.Option(
             "--by",
             help="One point per name, launch, class, phase, run, op, layer or configuration.",
+            autocompletion=completing.points,
         ),
     ] = None,
-    level: Annotated[str, typer.Option("--level", help="Memory level: dram, l2 or l1.")] = "dram",
+    level: Annotated[
+        str,
+        typer.Option(
+            "--level",
+            help="Memory level: dram, l2 or l1.",
+            autocompletion=completing.one_of("dram", "l2", "l1"),
+        ),
+    ] = "dram",
     ceiling: Annotated[
         str | None,
         typer.Option("--ceiling", help="Compute peak for all points: fp32, tensor_fp16 …"),

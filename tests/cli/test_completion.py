@@ -1,0 +1,65 @@
+"""What a shell gets from TAB: names of this store, of reports, charts, devices and formats."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Offered = Callable[..., list[str]]
+
+
+@pytest.fixture
+def offered(filled: Path, here: Path) -> Offered:
+    """The words that bash gets for a line, whose last word is incomplete."""
+
+    def call(line: str, store: Path = filled) -> list[str]:
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+        asked = {"_TRACEKIT_COMPLETE": "complete_bash", "TRACEKIT_STORE": str(store), **words}
+        done = subprocess.run(
+            [sys.executable, "-m", "tracekit"],
+            env=os.environ | asked,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=True,
+        )
+        assert done.stderr == ""
+        assert list(here.iterdir()) == []
+        return [name for name in done.stdout.split("\n") if name]
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("tracekit kern", ["kernels"]),
+        ("tracekit summary g", ["gpu"]),
+        ("tracekit kernels --run g", ["gpu"]),
+        ("tracekit compare gpu c", ["cpu"]),
+        ("tracekit query kernel_t", ["kernel_time"]),
+        ("tracekit query idle_st", ["idle_stall"]),
+        ("tracekit query kernel_time sm", ["small"]),
+        ("tracekit chart mem", ["memory"]),
+        ("tracekit roofline --model h", ["hierarchical"]),
+        ("tracekit roofline --by ph", ["phase"]),
+        ("tracekit devices TITAN", ["TITAN V"]),
+        ("tracekit formats nsi", ["nsight-compute"]),
+        ("tracekit runs --format mark", ["markdown"]),
+    ],
+)
+def test_names(offered: Offered, line: str, names: list[str]) -> None:
+    assert offered(line) == names
+
+
+def test_a_store_in_the_line_counts(offered: Offered, filled: Path, tmp_path: Path) -> None:
+    assert offered(f"tracekit summary --store {filled} g", tmp_path / "none") == ["gpu"]
+
+
+def test_without_a_store_no_run_is_offered(offered: Offered, tmp_path: Path) -> None:
+    assert offered("tracekit summary g", tmp_path / "none") == []
