@@ -48,7 +48,7 @@ def offered(filled: Path, here: Path) -> Offered:
         ("tracekit chart mem", ["memory"]),
         ("tracekit roofline --model h", ["hierarchical"]),
         ("tracekit roofline --by ph", ["phase"]),
-        ("tracekit devices TITAN", ["TITAN V"]),
+        ("tracekit devices V100S", ["V100S-PCIE-32GB"]),
         ("tracekit formats nsi", ["nsight-compute"]),
         ("tracekit runs --format mark", ["markdown"]),
     ],
