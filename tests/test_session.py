@@ -11,6 +11,7 @@ import csv
 import traceback
 from pathlib import Path
 
+import polars
 import pyarrow as pa
 import pytest
 
@@ -272,3 +273,63 @@ def test_an_error_in_sql_does_not_show_the_engine(session: Session) -> None:
         shown = "".join(traceback.format_exception(caught.value))
         assert "duckdb" not in shown
         assert "another exception" not in shown
+
+
+# -- what the command line shows, as functions ----------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """A real training on an H100, with its timeline and its counters, which are not joined."""
+    recorded = Path(__file__).resolve().parents[1] / "fixtures" / "h100" / "lstm"
+    folder = tmp_path_factory.mktemp("traced") / "S"
+    ingest(recorded / "trace.json.gz", folder, Options(run_name="lstm"))
+    ingest(recorded / "raw.csv.gz", folder, Options(run_name="counted"))
+    return Session(Database(open_store(folder)))
+
+
+def test_kernels_have_times_or_with_counters_utilization(traced: Session) -> None:
+    times = traced.kernels("lstm", top=2)
+    assert times.name == "kernel_time"
+    assert len(times) == 2
+    everything = traced.kernels("lstm")
+    assert sum(row["launch_count"] for row in everything.rows()) == 436
+    counted = traced.kernels("counted")
+    assert counted.name == "kernel_figures"
+    assert sum(row["launch_count"] for row in counted.rows()) == 218
+    assert len(traced.kernels("counted", by="launch")) == 218
+
+
+def test_kernels_refuse_what_a_run_cannot_answer(traced: Session) -> None:
+    with pytest.raises(UsageError, match="has no hardware counters, which by, ceiling needs"):
+        traced.kernels("lstm", by="launch", ceiling="fp32")
+    with pytest.raises(UsageError, match="no steps for a phase"):
+        traced.kernels("counted", phase="1..2")
+    with pytest.raises(UsageError, match="there is no run called 'no'"):
+        traced.kernels("no")
+
+
+def test_advice_is_ranked(traced: Session) -> None:
+    found = traced.advise("lstm")
+    wins = [row["win_ns"] for row in found.rows() if row["win_ns"] is not None]
+    assert wins == sorted(wins, reverse=True)
+    assert found.rows()[0]["title"] == "The host launches work too slowly"
+    assert len(traced.advise("lstm", least_ratio=0)) > len(found)
+
+
+def test_a_notebook_shows_results_and_the_store(traced: Session) -> None:
+    assert "<td" in traced.kernels("lstm", top=1)._repr_html_()
+    assert ">counted<" in traced._repr_html_()
+    drawn = traced.roofline("counted")
+    assert drawn._repr_html_().startswith('<div><img src="data:image/png;base64,iVBOR')
+    assert drawn.figure is not None
+
+
+def test_polars_and_arrow_read_results(traced: Session) -> None:
+    result = traced.kernels("lstm")
+    frame = polars.DataFrame(result)
+    assert frame.columns == result.table.column_names
+    assert frame["total_ns"].sum() == sum(row["total_ns"] for row in result.rows())
+    assert pa.table(result).equals(result.arrow())
+    for read in (traced.runs(), traced.query("run_summary", run="lstm")):
+        assert polars.DataFrame(read).height == len(read)

@@ -28,7 +28,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The first rows of a report, which has ``row_count``; ``command`` prints all of them.
+    """The first rows of a report, which has ``row_count``; ``command``, if any, prints all of them.
 
     ``says`` is what it shows, ``source`` where its definitions are from; the result's columns have
     the definitions, ``notes`` what else to know.
@@ -37,7 +37,7 @@ class Listing:
     title: str
     result: Result
     row_count: int
-    command: str
+    command: str = ""
     says: str = ""
     source: str = ""
     notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,24 +26,38 @@ from tracekit.roofline.points import RunLabels
 from tracekit.roofline.request import OF_TIMELINES, RooflineRequest
 from tracekit.roofline.series import no_label
 
+if TYPE_CHECKING:
+    from tracekit.render.html import NotebookResult
+
 
 def _refuse(label: str, labels: RunLabels) -> NoReturn:
     raise UsageError(no_label("trajectory", label, labels))
 
 
+def _shown(result: Result) -> NotebookResult:
+    """Return `result` as one that a notebook shows."""
+    from tracekit.render.html import NotebookResult
+
+    return NotebookResult.of(result)
+
+
 class Session:
     """An open store: ``sql`` and ``query`` return rows; ``chart`` and ``roofline`` draw.
 
-    ``database`` runs the queries.
+    A notebook shows what they return. ``database`` runs the queries.
     """
 
     def __init__(self, database: Database) -> None:
         """Create a session that queries `database`."""
         self.database = database
 
-    def sql(self, text: str) -> Result:
+    def _repr_html_(self) -> str:
+        """Return the runs as a notebook shows them."""
+        return self.runs()._repr_html_()
+
+    def sql(self, text: str) -> NotebookResult:
         """Return the rows of one SELECT; raise QueryError for anything else, and if it fails."""
-        return self.database.sql(text)
+        return _shown(self.database.sql(text))
 
     def query(
         self,
@@ -52,7 +66,7 @@ class Session:
         *,
         run: str | None = None,
         **more: Any,
-    ) -> Result:
+    ) -> NotebookResult:
         """Return the rows of a report; raise QueryError for unknown names or parameters.
 
         Parameters are a mapping, or keywords: ``query("gaps", run="resnet", phase="stable")``.
@@ -64,17 +78,50 @@ class Session:
             more["run_id"] = self.run_id(run)
         if twice := given.keys() & more.keys():
             raise UsageError(f"given twice: {', '.join(sorted(twice))}; use only one of them")
-        return self.database.query(name, given | more)
+        return _shown(self.database.query(name, given | more))
 
-    def runs(self) -> Result:
+    def runs(self) -> NotebookResult:
         """Return the runs in the store, the newest first."""
         return self.query("runs")
 
-    def summary(self, run: str | None = None, *, phase: str = "all") -> Result:
+    def summary(self, run: str | None = None, *, phase: str = "all") -> NotebookResult:
         """Return what ``tracekit summary`` shows; raise UsageError for an unknown run."""
         from tracekit.summary import summarize
 
-        return summarize(self.database, run, phase)
+        return _shown(summarize(self.database, run, phase))
+
+    def kernels(
+        self,
+        run: str | None = None,
+        *,
+        top: int | None = None,
+        by: str = "name",
+        ceiling: str | None = None,
+        level: str | None = None,
+        below_average: bool = False,
+        phase: str = "all",
+    ) -> NotebookResult:
+        """Return what ``tracekit kernels`` shows, with all rows and columns by default.
+
+        The parameters are those of ``tracekit.kernels.KernelRequest``; raises UsageError for an
+        unknown run, and if the run lacks the data for them.
+        """
+        from tracekit.kernels import KernelRequest, kernels
+
+        asked = KernelRequest(top, by, ceiling, level, below_average, phase)
+        return _shown(kernels(self.database, run, asked))
+
+    def advise(
+        self, run: str | None = None, *, phase: str = "all", least_ratio: float = 0.01
+    ) -> NotebookResult:
+        """Return what to fix first in a run: one row per finding, the most time to win first.
+
+        Findings of less than `least_ratio` of the time are only in the notes. Raises as
+        ``tracekit.advice.advise`` does.
+        """
+        from tracekit.advice import advise
+
+        return _shown(advise(self.database, run, phase, least_ratio))
 
     def run_names(self) -> dict[str, str]:
         """Return the names of all runs by ID, the newest first."""
@@ -94,7 +141,7 @@ class Session:
         what is missing, if there is nothing to draw.
         """
         asked = request or RooflineRequest()
-        labels = RunLabels.of(self.query("run_labels"))
+        labels = RunLabels.of(self.database.query("run_labels"))
         names = self.run_names()
         chosen = self._runs(runs, asked, labels, names)
         if asked.by == "configuration" or (chosen and all(map(self._is_of_tables, chosen))):
@@ -181,7 +228,7 @@ class Session:
             run for run in names if self.database.has_rows_in(kind.table, run)
         ]
         known = {run: names[run] for run in chosen}
-        labels = RunLabels.of(self.query("run_labels"))
+        labels = RunLabels.of(self.database.query("run_labels"))
         asked = request or charts.ChartRequest()
         return kind.build(self.database, known if runs else by_name(known), labels, asked)
 
@@ -210,14 +257,16 @@ class Session:
         )
         return draw(self.chart_data(name, runs, asked), size=size, style=style)
 
-    def compare(self, a: str, b: str, *, by: str | None = None, phase: str | None = None) -> Result:
+    def compare(
+        self, a: str, b: str, *, by: str | None = None, phase: str | None = None
+    ) -> NotebookResult:
         """Return what got slower from run `a` to run `b`; ``heading`` is the verdict.
 
         Runs are given by name or ID; `by` and `phase` are as for ``tracekit.comparison.compare``.
         """
-        return compare(self.database, a, b, by, phase).result
+        return _shown(compare(self.database, a, b, by, phase).result)
 
-    def join(self, timeline: str, *counters: str, least_ratio: float = 0.0) -> Result:
+    def join(self, timeline: str, *counters: str, least_ratio: float = 0.0) -> NotebookResult:
         """Join a timeline with the counters of other runs; return the report ``joins`` about it.
 
         Runs are given by name or ID; raises as ``tracekit.joins.join`` does.

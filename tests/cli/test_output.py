@@ -84,8 +84,8 @@ RENAME = "omit --format, or rename the file"
             "table",
             f"the extension is that of parquet, but --format is table; {RENAME}",
         ),
-        ("a.docx", None, "no output format has this extension; use .csv, .json, .md, .parquet or "),
-        ("a.csv.gz", None, "no output format has this extension; use .csv, .json, .md, .parquet "),
+        ("a.docx", None, "no output format has this extension; use .csv, .json, .md, .html, "),
+        ("a.csv.gz", None, "no output format has this extension; use .csv, .json, .md, .html, "),
     ],
 )
 def test_an_extension_of_another_format_or_of_none(

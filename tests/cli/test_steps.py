@@ -90,12 +90,12 @@ def test_kernels_of_steps_by_number(tracekit: Tracekit, store: Path) -> None:
         (
             ["--run", "train", "--phase", "stable", "--ceiling", "fp32"],
             2,
-            "--phase applies to times and --ceiling to counters; omit one of them",
+            "phase applies to times and ceiling to counters; omit one of them",
         ),
         (
             ["--run", "ncu", "--phase", "stable"],
             2,
-            "ingest a trace (torch.profiler, *.xplane.pb …) into it, or omit --phase",
+            "ingest a trace (torch.profiler, *.xplane.pb …) into it, or omit the phase",
         ),
     ],
 )

@@ -138,56 +138,18 @@ def kernels(
     Utilization is the share of a compute peak; intensity is operations per byte. `tracekit query
     kernel_figures` has more columns and options.
     """
-    from tracekit.cli.kernels import figures, times
+    from tracekit.kernels import KernelRequest
+    from tracekit.kernels import kernels as found
 
     database = opened(store)
     run_id = database.run_id(one_run(name, run))
-    asked = {"by": by, "ceiling": ceiling, "level": level, "below_average": below_average or None}
-    phase = phase or "all"
-    if phase != "all":
-        _refuse_steps(asked)
-        _require_timeline(database, run_id)
-        result = times(database, run_id, top, phase)
-    elif database.has_counters(run_id):
-        given = {name: value for name, value in asked.items() if value is not None}
-        for_people = is_for_people(output_format(format_name, output))
-        result = figures(database, run_id, given, top, for_people=for_people)
-    else:
-        _refuse_counters(asked, run_id)
-        result = times(database, run_id, top, phase)
+    request = KernelRequest(top, by, ceiling, level, below_average, phase or "all")
+    for_people = is_for_people(output_format(format_name, output))
+    result = found(database, run_id, request, for_people=for_people)
     emit(result, format_name, output, force, full_names)
     if not len(result) and not below_average:
         say(_no_kernels(database, run_id, store))
     return 0
-
-
-def _refuse_steps(asked: dict[str, Any]) -> None:
-    """Raise UsageError for options about counters: replayed launches belong to no step."""
-    wanted = _of_counters(asked)
-    if wanted:
-        raise UsageError(f"--phase applies to times and {wanted} to counters; omit one of them")
-
-
-def _require_timeline(database: Database, run_id: str) -> None:
-    if not database.has_rows_in("attribution", run_id):
-        raise UsageError(
-            f"run {run_id} has no kernels on a timeline, so no steps for --phase; ingest a "
-            "trace (torch.profiler, *.xplane.pb …) into it, or omit --phase"
-        )
-
-
-def _refuse_counters(asked: dict[str, Any], run_id: str) -> None:
-    if wanted := _of_counters(asked):
-        raise UsageError(
-            f"run {run_id} has no hardware counters, which {wanted} needs; ingest the output of "
-            "`ncu --csv` into the same run"
-        )
-
-
-def _of_counters(asked: dict[str, Any]) -> str:
-    """Return the given options that need counters."""
-    wanted = [name for name, value in asked.items() if value not in (None, "name")]
-    return ", ".join(f"--{name.replace('_', '-')}" for name in wanted)
 
 
 def _no_kernels(database: Database, run_id: str, store: Path) -> str:

@@ -19,6 +19,7 @@ BUILT_IN = (
     EntryPoint("csv", "tracekit.render.csv:CsvRenderer", GROUP),
     EntryPoint("json", "tracekit.render.json:JsonRenderer", GROUP),
     EntryPoint("markdown", "tracekit.render.markdown:MarkdownRenderer", GROUP),
+    EntryPoint("html", "tracekit.render.html:HtmlRenderer", GROUP),
     EntryPoint("parquet", "tracekit.render.parquet:ParquetRenderer", GROUP),
 )
 

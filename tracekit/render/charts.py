@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +26,7 @@ from tracekit.roofline.chart import Chart
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_NOTEBOOK_DOTS_PER_INCH = 120
 #: A narrower terminal is treated as this wide: nothing could be read on it.
 LEAST_WIDTH = 40
 
@@ -46,10 +48,21 @@ _OF_ONE_PANEL = (BoxChart, EffectChart, HeatChart)
 
 
 class Drawn(NamedTuple):
-    """A matplotlib figure, and the table of all that is in it."""
+    """A matplotlib figure, the table of all that is in it, and its size: column, page or slide."""
 
     figure: Figure
     data: Result
+    size: str
+
+    def _repr_html_(self) -> str:
+        """Return the picture as a notebook shows it, with the notes below."""
+        from tracekit.render.figure import encoded, size_named
+        from tracekit.render.page.markup import element
+
+        image = encoded(self.figure, "png", size_named(self.size), _NOTEBOOK_DOTS_PER_INCH)
+        source = f"data:image/png;base64,{base64.b64encode(image).decode()}"
+        notes = [element("div", note) for note in self.data.notes]
+        return str(element("div", element("img", src=source), element("small", *notes)))
 
 
 def draw(chart: AnyChart | Chart, *, size: str = "page", style: str | None = None) -> Drawn:
@@ -68,7 +81,7 @@ def draw(chart: AnyChart | Chart, *, size: str = "page", style: str | None = Non
     measure = size_named(size)
     with look(measure, style):
         module = import_module(f"tracekit.render.{_MODULES[type(chart)]}")
-        return Drawn(module.figure_of(chart, measure), chart.data)
+        return Drawn(module.figure_of(chart, measure), chart.data, size)
 
 
 def plot(chart: AnyChart | Chart, options: RenderOptions, height: int = 24) -> bytes:

@@ -1,16 +1,15 @@
-"""The table of `tracekit kernels`: times, and with counters also utilization."""
+"""The kernels that take the most device time and, with counters, their utilization."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
+from tracekit.engine import Database
+from tracekit.errors import UsageError
 from tracekit.render.numbers import human
 from tracekit.result import Result
-
-if TYPE_CHECKING:
-    from tracekit.engine import Database
 
 _REASONS = {
     "not_collected": "its counters were not collected",
@@ -21,11 +20,86 @@ _REASONS = {
 }
 
 
-def times(database: Database, run_id: str, top: int, phase: str) -> Result:
-    """Return kernels by time, without counters, in the steps of `phase`."""
+@dataclass(frozen=True, slots=True)
+class KernelRequest:
+    """Which kernels, and of what.
+
+    ``top`` is the maximum number of rows, None for all; ``phase`` is all, stable or N..M and
+    applies to times. The others apply to counters: ``by`` is name or launch, ``ceiling`` the peak
+    for the utilization, ``level`` the memory level for the intensity.
+    """
+
+    top: int | None = 20
+    by: str = "name"
+    ceiling: str | None = None
+    level: str | None = None
+    below_average: bool = False
+    phase: str = "all"
+
+    def of_counters(self) -> dict[str, Any]:
+        """Return what is asked of counters, if it is not the default."""
+        asked = {"ceiling": self.ceiling, "level": self.level}
+        given = {name: value for name, value in asked.items() if value is not None}
+        by = {} if self.by == "name" else {"by": self.by}
+        return by | given | ({"below_average": True} if self.below_average else {})
+
+
+def kernels(
+    database: Database, run: str | None, request: KernelRequest, *, for_people: bool = False
+) -> Result:
+    """Return the kernels of a run, given by name or ID, or of the newest for None.
+
+    Without counters, rows are those of the report ``kernel_time``, otherwise those of
+    ``kernel_figures``; `for_people` omits columns without a value or told in the notes. Raises
+    UsageError for an unknown run, and for a request that its data cannot answer.
+    """
+    run_id = database.run_id(run)
+    asked = request.of_counters()
+    if request.phase != "all":
+        _refuse_steps(asked)
+        _require_timeline(database, run_id)
+        return _times(database, run_id, request)
+    if not database.has_counters(run_id):
+        _refuse_counters(asked, run_id)
+        return _times(database, run_id, request)
+    result = _figures(database, run_id, asked, request.top)
+    return _readable(result) if for_people else result
+
+
+def _refuse_steps(asked: dict[str, Any]) -> None:
+    """Raise UsageError for options about counters: replayed launches belong to no step."""
+    if asked:
+        raise UsageError(
+            f"phase applies to times and {_named(asked)} to counters; omit one of them"
+        )
+
+
+def _require_timeline(database: Database, run_id: str) -> None:
+    if not database.has_rows_in("attribution", run_id):
+        raise UsageError(
+            f"run {run_id} has no kernels on a timeline, so no steps for a phase; ingest a "
+            "trace (torch.profiler, *.xplane.pb …) into it, or omit the phase"
+        )
+
+
+def _refuse_counters(asked: dict[str, Any], run_id: str) -> None:
+    if asked:
+        raise UsageError(
+            f"run {run_id} has no hardware counters, which {_named(asked)} needs; ingest the "
+            "output of `ncu --csv` into the same run"
+        )
+
+
+def _named(asked: dict[str, Any]) -> str:
+    return ", ".join(name.replace("_", "-") for name in asked)
+
+
+def _times(database: Database, run_id: str, request: KernelRequest) -> Result:
+    """Return kernels by time, without counters, in the steps of the phase."""
+    phase = request.phase
     result = database.query("kernel_time", {"run_id": run_id, "phase": phase})
     restricted = () if phase == "all" else (f"steps: {_steps(database, run_id, phase)}",)
-    return _cut(result, top, (f"run: {run_id}", *restricted))
+    return _cut(result, request.top, (f"run: {run_id}", *restricted))
 
 
 def _steps(database: Database, run_id: str, phase: str) -> str:
@@ -36,10 +110,8 @@ def _steps(database: Database, run_id: str, phase: str) -> str:
     return f"{rows[0]['first_step_index']}..{rows[0]['last_step_index']}, the stable phase"
 
 
-def figures(
-    database: Database, run_id: str, asked: dict[str, Any], top: int, *, for_people: bool
-) -> Result:
-    """Return kernels by time with utilization, intensity and bound; all columns in files."""
+def _figures(database: Database, run_id: str, asked: dict[str, Any], top: int | None) -> Result:
+    """Return kernels by time with utilization, intensity and bound."""
     result = database.query("kernel_figures", {"run_id": run_id, **asked})
     told = result
     if not len(result):  # none is below the average, or the average is unknown: tell which
@@ -52,8 +124,7 @@ def figures(
         *_convention(told),
         *_unknown(told),
     ]
-    cut = _cut(result, top, tuple(notes))
-    return _readable(cut) if for_people else cut
+    return _cut(result, top, tuple(notes))
 
 
 def _times_apart(database: Database, run_id: str) -> list[str]:
@@ -77,9 +148,9 @@ def _joined(database: Database, run_id: str) -> list[str]:
     ]
 
 
-def _cut(result: Result, top: int, notes: tuple[str, ...]) -> Result:
+def _cut(result: Result, top: int | None, notes: tuple[str, ...]) -> Result:
     rows = len(result)
-    if rows > top:
+    if top is not None and rows > top:
         notes = (*notes, f"{top} of {rows} kernels; for all, use --top {rows}")
     return replace(result, table=result.table.slice(0, top), notes=notes)
 
