@@ -6,13 +6,18 @@ are made of the others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
 from tracekit.parser import Report
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
-from tracekit.reading.chrome.reader import TraceReader
+from tracekit.reading.chrome.reader import Events, TraceReader
+from tracekit.reading.chrome.scanner import Scanner
 from tracekit.source import Source
 
 Track = tuple[Hashable, Hashable]
@@ -59,12 +64,49 @@ def _hashable(value: Any) -> Hashable:
     return value if isinstance(value, int | str | None) else repr(value)
 
 
-def first_look(source: Source, typed: Collection[str]) -> Iterator[EventGroup]:
+@dataclass(slots=True)
+class TrackNumbers:
+    """A number for each track: its place in ``all``."""
+
+    all: list[Track] = field(default_factory=list)
+    _numbers: dict[Track, int] = field(default_factory=dict)
+
+    def of(self, track: Track) -> int:
+        """The number of a track."""
+        number = self._numbers.setdefault(track, len(self.all))
+        if number == len(self.all):
+            self.all.append(track)
+        return number
+
+
+def scanned_tracks(columns: Mapping[str, pa.Array], numbers: TrackNumbers) -> npt.NDArray[np.int64]:
+    """The number of each plain event's track."""
+    pids, tids = (columns[name].dictionary_encode() for name in ("process_id", "thread_id"))
+    size = len(tids.dictionary)
+    codes = np.asarray(pids.indices, np.int64) * size + np.asarray(tids.indices, np.int64)
+    found = pa.array(codes).dictionary_encode()
+    processes, threads = pids.dictionary.to_pylist(), tids.dictionary.to_pylist()
+    known = [
+        numbers.of((processes[code // size], threads[code % size]))
+        for code in found.dictionary.to_pylist()
+    ]
+    places: npt.NDArray[np.int64] = np.array(known, np.int64)[np.asarray(found.indices)]
+    return places
+
+
+def first_events(
+    source: Source, typed: Collection[str], scanner: Scanner | None = None
+) -> Iterator[Events]:
     """The events of a trace for those who only look: what is wrong with them is reported later.
 
     `typed` are the argument names to hand out as Python values.
     """
     with source.open() as stream:
-        for group in TraceReader(stream, EventDecoder(typed, {}), Report()).read():
-            assert isinstance(group, EventGroup), "there is no scanner"
-            yield group
+        yield from TraceReader(stream, EventDecoder(typed, {}), Report(), scanner).read()
+
+
+def first_look(source: Source, typed: Collection[str]) -> Iterator[EventGroup]:
+    """The same as groups."""
+    for group in first_events(source, typed):
+        assert isinstance(group, EventGroup), "there is no scanner"
+        yield group
