@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,23 +11,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.reading.chrome.events import EventGroup
-from tracekit.reading.chrome.scanner import Route, ScannedBlock, ScanPlan, scanner_of
-from tracekit.reading.chrome.tracks import (
-    Names,
-    Track,
-    TrackNumbers,
-    first_events,
-    scanned_tracks,
-    tracks,
+from tracekit.reading.chrome.scanner import (
+    KIND_NUMBER,
+    MARKS,
+    Kinds,
+    Route,
+    ScannedBlock,
+    ScanPlan,
+    scanner_of,
 )
+from tracekit.reading.chrome.tracks import Names, Track, first_events, tracks
 from tracekit.reading.xla.lines import Role, device_of, role, stream_of
-from tracekit.reading.xla.ops import Integers
+from tracekit.reading.xla.ops import Flags, Integers
 from tracekit.schema import DURATION, NAME, PLACE, PROCESS, START, THREAD, Table
 from tracekit.source import Source
 
 _INT64 = np.iinfo(np.int64)
-_RUN = Table("run", "intervals without arguments", (PLACE, START, DURATION, PROCESS, THREAD, NAME))
-_PLAN = ScanPlan(routes=(Route("X", "", _RUN),), args={_RUN.name: {}}, typed=())
+_RUN = Table("run", "intervals without arguments", (PLACE, START, DURATION, KIND_NUMBER))
+_RUN_KIND = Table("run_kind", "what intervals are", (NAME, PROCESS, THREAD, MARKS))
+_PLAN = ScanPlan(
+    routes=(Route("X", "", _RUN),),
+    args={_RUN.name: {}, _RUN_KIND.name: {}},
+    typed=(),
+    kinds=_RUN_KIND,
+)
 
 #: When a program ran: start, duration, name.
 _Run = tuple[int, int, str]
@@ -57,11 +65,13 @@ class TraceOutline:
         """Read the trace once, only for this."""
         outline = cls()
         seen: dict[Track, list[_Run]] = {}
+        kinds = _RunKinds()
         for group in first_events(source, ("name",), scanner_of(_PLAN)):
             if isinstance(group, ScannedBlock):
-                outline._note_scanned(group, seen)
+                outline._note_scanned(group, kinds, seen)
             elif group.phase == "M":
                 outline.names.note(group)
+                kinds = _RunKinds()
             elif group.phase == "X":
                 outline._note_programs(group, seen)
         for track, runs in seen.items():
@@ -87,19 +97,21 @@ class TraceOutline:
             if is_run and self._may_run(track):
                 seen.setdefault(track, []).append((start, dur, name))
 
-    def _note_scanned(self, block: ScannedBlock, seen: dict[Track, list[_Run]]) -> None:
+    def _note_scanned(
+        self, block: ScannedBlock, kinds: _RunKinds, seen: dict[Track, list[_Run]]
+    ) -> None:
         """Do the same for plain events."""
         if _RUN.name not in block.tables:
             return
+        kinds.learn(block.kinds, self._may_run)
         columns = block.tables[_RUN.name].columns
-        numbers = TrackNumbers()
-        on = scanned_tracks(columns, numbers)
-        for number, track in enumerate(numbers.all):
-            if self._may_run(track):
-                places = pa.array(np.flatnonzero(on == number))
-                wanted = (columns[name].take(places) for name in ("start_ns", "dur_ns", "name"))
-                found = zip(*(column.to_pylist() for column in wanted), strict=True)
-                seen.setdefault(track, []).extend(found)
+        numbers = np.asarray(columns["kind_number"])
+        rows = pa.array(np.flatnonzero(kinds.may_run[numbers]))
+        wanted = (columns[name].take(rows).to_pylist() for name in ("start_ns", "dur_ns"))
+        told = block.kinds.columns
+        for start, dur, number in zip(*wanted, numbers[rows].tolist(), strict=True):
+            track = told["process_id"][number], told["thread_id"][number]
+            seen.setdefault(track, []).append((start, dur, told["name"][number]))
 
     def _may_run(self, track: Track) -> bool:
         return "Modules" in self.names.threads.get(track, "Modules")
@@ -119,6 +131,24 @@ class TraceOutline:
                 track_name,
             )
         return self.lines[track]
+
+
+@dataclass(slots=True)
+class _RunKinds:
+    """Which kinds of plain events may be runs of programs, as far as names are known."""
+
+    may_run: Flags = field(default_factory=lambda: np.zeros(0, np.bool_))
+    generation: int = 0
+
+    def learn(self, kinds: Kinds, may_run: Callable[[Track], bool]) -> None:
+        """Ask of the kinds that are new."""
+        first = 0 if self.generation != kinds.generation else len(self.may_run)
+        self.generation = kinds.generation
+        tracks = zip(
+            *(kinds.columns[key][first:] for key in ("process_id", "thread_id")), strict=True
+        )
+        new = np.array([may_run(track) for track in tracks], np.bool_)
+        self.may_run = np.concatenate((self.may_run[:first], new))
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Rows of the plain events of a trace, as the compiled scanner gives them: whole columns at once.
 
-What an event is follows from its texts and its line: Python decides once for all events that have
-the same (a sort), by the same rules as for any event (`meanings`).
+What an event is follows from its texts and its line: Python decides once for all events of a kind,
+by the same rules as for any event (`meanings`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,16 @@ from tracekit.parsers.tensorflow_trace.meanings import (
 from tracekit.parsers.tensorflow_trace.outline import Line, Programs, TraceOutline
 from tracekit.reading.chrome.columns import Arg, arg
 from tracekit.reading.chrome.events import EventGroup
-from tracekit.reading.chrome.scanner import Kinds, Route, ScannedBlock, ScanPlan, without
-from tracekit.reading.chrome.tracks import TrackNumbers, scanned_tracks
+from tracekit.reading.chrome.scanner import (
+    KIND_NUMBER,
+    MARKS,
+    Kinds,
+    Route,
+    ScannedBlock,
+    ScanPlan,
+    without,
+)
+from tracekit.reading.chrome.tracks import Track
 from tracekit.reading.words import words
 from tracekit.reading.xla.details import (
     GRAPH_STATS,
@@ -75,19 +83,18 @@ _NUMBERS: dict[str, Arg] = {key: arg(key) for key in NUMBER_KEYS if key != "addr
 }
 #: The argument `name` is not the name of the event.
 _LABELS = {"named_op" if key == "name" else key: arg(key) for key in TEXT_KEYS}
-_KIND = Column("kind_number", INT, "which texts it has: a row of event_kind")
 _EVENT = Table(
     "event",
     "plain events",
     (
-        *(PLACE, START, DURATION, PROCESS, THREAD, ARGS, _KIND),
+        *(PLACE, START, DURATION, PROCESS, THREAD, ARGS, KIND_NUMBER),
         *(Column(name, INT, "the argument") for name in _NUMBERS),
     ),
 )
 _EVENT_KIND = Table(
     "event_kind",
-    "texts that plain events have",
-    (NAME, *(Column(name, TEXT, "the argument") for name in _LABELS)),
+    "what plain events are",
+    (NAME, PROCESS, THREAD, MARKS, *(Column(name, TEXT, "the argument") for name in _LABELS)),
 )
 _TARGETS = words("kernel memcpy memset tpu_kernel tpu_slice counter memory slice")
 _ROLES = list(Role)
@@ -99,19 +106,25 @@ PLAN = ScanPlan(
     typed=(*NUMBER_KEYS, *TEXT_KEYS),
     kinds=_EVENT_KIND,
 )
-#: A bit for whether an event is a moment, and for each number whose presence says what it is.
-_MARKS = ("correlation_id", GRAPH_STATS["graph_node_id"])
-_MOST_TRACKS = 1 << 16
-_KIND_BITS = 40
-_FLAGS = 1 << (1 + len(_MARKS))
+_MOST_OPS, _MORE_SORTS = 1 << 21, 1 << 10
 _OWN_COLUMNS = ("event_id", "process_id", "thread_id")
 
 
 @dataclass(frozen=True, slots=True)
+class _Marks:
+    """What is known of events of a kind besides their texts; a graph node is any or None."""
+
+    is_moment: bool
+    has_correlation: bool
+    graph_node: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Sort:
-    """What the events are that have certain texts on a line; ``told`` by columns of their table."""
+    """What events of one kind are; ``told`` by columns of their table."""
 
     target: str
+    track: Track
     line: Line
     told: Mapping[str, Any]
     op: Op | None = None
@@ -121,10 +134,9 @@ class _Sort:
 
 @dataclass(slots=True)
 class _Sorts:
-    """All sorts that were met, and what is told of each as columns that grow with them."""
+    """The sort of each kind, and what is told of each as columns that grow with them."""
 
     all: list[_Sort] = field(default_factory=list)
-    numbers: dict[int, int] = field(default_factory=dict)
     columns: dict[str, pa.Array] = field(default_factory=dict)
 
     def told(self, name: str, kind: pa.DataType) -> pa.Array:
@@ -151,7 +163,6 @@ class _Part:
     columns: Mapping[str, pa.Array]
     places: Integers
     sorts: Integers
-    on: Integers
 
     def __len__(self) -> int:
         """Number of events."""
@@ -185,9 +196,10 @@ class PlainRows:
 
     outline: TraceOutline
     op_lines: LinesOfOps
-    tracks: TrackNumbers = field(default_factory=TrackNumbers)
     sorts: _Sorts = field(default_factory=_Sorts)
     generation: int = 0
+    lines: list[Track] = field(default_factory=list)
+    line_numbers: dict[Track, int] = field(default_factory=dict)
     _programs: _ProgramCodes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -201,16 +213,12 @@ class PlainRows:
         if _EVENT.name not in block.tables:
             return
         found = block.tables[_EVENT.name]
-        if self.generation != block.kinds.generation or len(self.tracks.all) > _MOST_TRACKS:
-            self.generation, self.sorts = block.kinds.generation, _Sorts()
-            self.tracks = TrackNumbers()
-            self._programs.op_codes.clear()
-        on = scanned_tracks(found.columns, self.tracks)
-        sorts = self._sorts(block.kinds, found.columns, np.asarray(found.numbers), on)
+        self._learn(block.kinds)
+        sorts = np.asarray(found.columns["kind_number"])
         targets = self.sorts.says("target", lambda sort: _TARGETS.index(sort.target), INT)[sorts]
         for number in np.flatnonzero(np.bincount(targets)).tolist():
             places = np.flatnonzero(targets == number)
-            part = _Part(found.columns, places, sorts[places], on[places])
+            part = _Part(found.columns, places, sorts[places])
             yield from self._rows_for(_TARGETS[number], part, block.block_offset, counters)
 
     def _rows_for(
@@ -233,31 +241,20 @@ class PlainRows:
         else:
             yield from self._slice(part)
 
-    # -- sorts --------------------------------------------------------------------------------
-
-    def _sorts(
-        self, kinds: Kinds, columns: Mapping[str, pa.Array], routes: Integers, on: Integers
-    ) -> Integers:
-        """The sort of each event."""
-        flags = np.where(routes == _MOMENT, 1, 0)
-        for bit, name in enumerate(_MARKS, start=1):
-            if name in columns:
-                flags += np.asarray(columns[name].is_valid()).astype(np.int64) << bit
-        wanted = np.asarray(columns["kind_number"]) * _FLAGS + flags
-        keys = pa.array((on << _KIND_BITS) + wanted).dictionary_encode()
-        known = self.sorts.numbers
-        numbers = []
-        for key in keys.dictionary.to_pylist():
-            number = known.get(key)
-            if number is None:
-                line = self.outline.line(self.tracks.all[key >> _KIND_BITS])
-                kind, flags_of = divmod(key & ((1 << _KIND_BITS) - 1), _FLAGS)
-                said = {name: texts[kind] for name, texts in kinds.texts.items()}
-                number = known[key] = len(self.sorts.all)
-                self.sorts.all.append(_sort(said, line, flags_of))
-            numbers.append(number)
-        places: Integers = np.array(numbers, np.int64)[np.asarray(keys.indices)]
-        return places
+    def _learn(self, kinds: Kinds) -> None:
+        """Decide what events of new kinds are."""
+        if self.generation != kinds.generation:
+            self.generation, self.sorts = kinds.generation, _Sorts()
+            self._programs.codes.clear()
+        for number in range(len(self.sorts.all), kinds.count):
+            kind = kinds.kind(number)
+            line = self.outline.line((kind["process_id"], kind["thread_id"]))
+            marks = _Marks(
+                is_moment=kind["route"] == _MOMENT,
+                has_correlation=kinds.has(number, "correlation_id"),
+                graph_node=1 if kinds.has(number, GRAPH_STATS["graph_node_id"]) else None,
+            )
+            self.sorts.all.append(_sort(kind, line, marks))
 
     def _cells(self, part: _Part, table: Table, used: Mapping[str, Arg]) -> dict[str, pa.Array]:
         """The columns that every table has, and those that follow from the sorts."""
@@ -311,22 +308,30 @@ class PlainRows:
         found: Integers = self.sorts.says("op", code, INT)[part.sorts]
         return found
 
+    def _line_number(self, track: Track) -> int:
+        """The place of a track in ``lines``."""
+        number = self.line_numbers.setdefault(track, len(self.lines))
+        if number == len(self.lines):
+            self.lines.append(track)
+        return number
+
     def _add(self, part: _Part, codes: Integers, dur_ns: Integers | None = None) -> None:
         """Sum operators, line by line."""
         rows = np.flatnonzero(codes >= 0)
         if not len(rows):
             return
         if len(rows) < len(part):
-            part = _Part(part.columns, part.places[rows], part.sorts[rows], part.on[rows])
+            part = _Part(part.columns, part.places[rows], part.sorts[rows])
         given = pc.fill_null(part.taken("dur_ns"), NO_NUMBER) if dur_ns is None else dur_ns[rows]
         flops = part.amounts("flops")
         model_flops = part.amounts("model_flops")
         model_flops = np.where(model_flops < 0, flops, model_flops)
         is_custom = self.sorts.says("custom call", lambda sort: sort.is_custom_call, pa.bool_())
         is_custom = is_custom[part.sorts]
+        lines = self.sorts.says("line", lambda sort: self._line_number(sort.track), INT)
         self.op_lines.add_columns(
-            self.tracks.all,
-            part.on,
+            self.lines,
+            lines[part.sorts],
             np.stack(
                 (
                     codes[rows],
@@ -400,40 +405,38 @@ def _known(numbers: Integers) -> list[int | None]:
 # -- sorts -----------------------------------------------------------------------------------------
 
 
-def _sort(said: Mapping[str, str | None], line: Line, flags: int) -> _Sort:
-    """Decide what events with these texts are on a line; for the flags see `_FLAGS`."""
-    name = said["name"] or ""
+def _sort(said: Mapping[str, Any], line: Line, marks: _Marks) -> _Sort:
+    """Decide what events of a kind are."""
+    name, track = said["name"], (said["process_id"], said["thread_id"])
     copy, fill = (_first(said, keys) for keys in TRANSFER_DETAILS.values())
     category, hlo_text = said["hlo_category"], said["long_name"]
     target = meanings.target(line, name, said["kernel_details"], copy, fill, category, hlo_text)
     told: dict[str, Any] = {"track_name": line.track_name, "device_id": line.device_id}
     if target == "memory":
         where = zip(("device_kind", "device_id"), _place(said), strict=True)
-        return _Sort(target, line, told | dict(where), sign=MEMORY_SIGNS[name])
+        return _Sort(target, track, line, told | dict(where), sign=MEMORY_SIGNS[name])
     told["name"] = name
     if target == "tpu_kernel":
         told |= {"hlo_op_name": name, "op_name": said["tf_op"]}
         told["category_name"] = said["hlo_category"]
         return _tpu_sort(target, line, told, said)
     if target in ("kernel", "memcpy", "memset"):
-        return _gpu_sort(target, line, told, said, flags)
+        return _gpu_sort(target, line, told, said, marks)
     told |= {"slice_kind": "device_annotation", "category_name": line.line_name}
     if target == "tpu_slice":
         return _tpu_sort(target, line, told, said)
     hlo, text = said["hlo_op"], said["long_name"]
-    is_moment, has_correlation = flags & 1, flags >> 1 & 1
-    kind = meanings.slice_kind(line, name, text, has_correlation, hlo)
-    told["slice_kind"] = "instant" if is_moment else kind
-    return _Sort(target, line, told, meanings.host_op(line, name, hlo, _program(said), text))
+    kind = meanings.slice_kind(line, name, text, marks.has_correlation, hlo)
+    told["slice_kind"] = "instant" if marks.is_moment else kind
+    return _Sort(target, track, line, told, meanings.host_op(line, name, hlo, _program(said), text))
 
 
 def _gpu_sort(
-    target: str, line: Line, told: dict[str, Any], said: Mapping[str, str | None], flags: int
+    target: str, line: Line, told: dict[str, Any], said: Mapping[str, Any], marks: _Marks
 ) -> _Sort:
     """Decide what work of a stream is."""
     name, program = said["name"], _program(said)
-    node = 1 if flags >> 2 else None
-    hlo = meanings.hlo_op(said["hlo_op"], node, name)
+    hlo = meanings.hlo_op(said["hlo_op"], marks.graph_node, name)
     op = meanings.op_name(said["tf_op"], said["named_op"], said["annotation"])
     told["stream_id"] = line.stream_id
     if target == "kernel":
@@ -443,26 +446,26 @@ def _gpu_sort(
     else:
         found = transfer_details(_first(said, TRANSFER_DETAILS[target]) or "", name or "")
         told |= {column: found.get(column) for column in TRANSFER_COLUMNS}
-    return _Sort(target, line, told, meanings.gpu_op(line, name, hlo, program, op))
+    track = said["process_id"], said["thread_id"]
+    return _Sort(target, track, line, told, meanings.gpu_op(line, name, hlo, program, op))
 
 
-def _tpu_sort(
-    target: str, line: Line, told: dict[str, Any], said: Mapping[str, str | None]
-) -> _Sort:
+def _tpu_sort(target: str, line: Line, told: dict[str, Any], said: Mapping[str, Any]) -> _Sort:
     """Decide what an instruction of a TPU is, but for its program."""
     op = meanings.tpu_op(line, said["name"], None, *(said[key] for key in TPU_OP_KEYS))
-    return _Sort(target, line, told, op, not has_cost(said["hlo_category"]))
+    track = said["process_id"], said["thread_id"]
+    return _Sort(target, track, line, told, op, not has_cost(said["hlo_category"]))
 
 
-def _first(said: Mapping[str, str | None], keys: Sequence[str]) -> str | None:
+def _first(said: Mapping[str, Any], keys: Sequence[str]) -> str | None:
     return next((said[key] for key in keys if said[key] is not None), None)
 
 
-def _program(said: Mapping[str, str | None]) -> str | None:
+def _program(said: Mapping[str, Any]) -> str | None:
     return meanings.program_name(said["hlo_module"], said["program_id"])
 
 
-def _place(said: Mapping[str, str | None]) -> tuple[str | None, int | None]:
+def _place(said: Mapping[str, Any]) -> tuple[str | None, int | None]:
     return memory_place(said["allocator_name"] or "")
 
 
@@ -472,7 +475,7 @@ class _ProgramCodes:
 
     names: list[str | None]
     devices: dict[int, tuple[Programs, Integers]]
-    op_codes: dict[int, int] = field(default_factory=dict)
+    codes: dict[int, Integers] = field(default_factory=dict)
 
     @classmethod
     def of(cls, outline: TraceOutline) -> _ProgramCodes:
@@ -500,15 +503,23 @@ class _ProgramCodes:
         self, sorts: Integers, programs: Integers, known: Sequence[_Sort], op_lines: LinesOfOps
     ) -> Integers:
         """The operator of each event."""
-        size = len(self.names)
-        keys = pa.array(sorts * size + programs).dictionary_encode()
-        codes = []
-        for key in keys.dictionary.to_pylist():
-            if key not in self.op_codes:
-                op = known[key // size].op
+        found = np.empty(len(sorts), np.int64)
+        for program in np.flatnonzero(np.bincount(programs)).tolist():
+            rows = np.flatnonzero(programs == program)
+            codes = self._room(program, len(known))
+            for sort in np.unique(sorts[rows][codes[sorts[rows]] < 0]).tolist():
+                op = known[sort].op
                 assert op is not None, "each instruction of a TPU has one"
-                program = self.names[key % size]
-                self.op_codes[key] = op_lines.code(replace(op, program_name=program))
-            codes.append(self.op_codes[key])
-        found: Integers = np.array(codes, np.int64)[np.asarray(keys.indices)]
+                codes[sort] = op_lines.code(replace(op, program_name=self.names[program]))
+            found[rows] = codes[sorts[rows]]
         return found
+
+    def _room(self, program: int, count: int) -> Integers:
+        """The operators of a program by sort, with room for so many; -1 where not known yet."""
+        if sum(map(len, self.codes.values())) > _MOST_OPS:  # of many programs
+            self.codes.clear()
+        known = self.codes.get(program, np.empty(0, np.int64))
+        if len(known) < count:
+            more = np.full(count + _MORE_SORTS - len(known), -1, np.int64)
+            known = self.codes[program] = np.concatenate((known, more))
+        return known

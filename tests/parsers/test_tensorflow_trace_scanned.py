@@ -107,8 +107,8 @@ PLAIN = [
             interval(
                 701, 4, "MemoryAllocation", allocator_name="gpu_host_bfc", bytes_allocated="7"
             ),
-            interval(3, 0, "P state", **{"P State": "3"}),
-            interval(3, 0, "P state", **{"P State": "3.5", "long_name": "x", "n": None}),
+            interval(3, 0, "P state") | {"args": {"P State": "3"}},
+            interval(3, 0, "P state") | {"args": {"P State": "3.5", "long_name": "x", "n": None}},
             interval(3, 0, "P state"),
             interval(3, 5, "5", group_id="6"),
             interval(3, 5, "five", group_id="6"),
@@ -259,7 +259,7 @@ def test_many_kinds_of_events_are_forgotten(
         with monkeypatch.context() as patch:
             patch.setattr(scanner_module, limit, 3)
             assert both(path, trace(texts)) == whole
-    monkeypatch.setattr(plain, "_MOST_TRACKS", 3)
+    monkeypatch.setattr(plain, "_MOST_OPS", 3)
     assert both(path, trace(texts)) == whole
 
 

@@ -61,7 +61,8 @@ enum {
     IN_TRACK,
     IN_FLOW,
     IN_REST,
-    IN_KIND,
+    IN_KIND,  /* of events: their row in the table of kinds */
+    IN_MARKS, /* of kinds: a bit for each column of their events that has a value */
     ROLES
 };
 /* How a scan ends. */
@@ -180,7 +181,7 @@ static int put_integer(Scanner *scanner, Table *table, int at, int64_t value) {
 
 /* Append to the text of the current row. */
 static int append(Scanner *scanner, Column *column, const uint8_t *from, int64_t size) {
-    if (column->size + size >= column->capacity) { /* also for an empty text: it needs a place */
+    if (column->size + size + PADDING > column->capacity) {
         int64_t capacity = (column->size + size) * 2 + 1024;
         if (capacity > INT32_MAX) { /* Arrow's offsets have 32 bits */
             scanner->failed = 1;
@@ -234,7 +235,7 @@ static int64_t text_size(const Column *column, int64_t row, const uint8_t **from
     return end - column->ends[row];
 }
 
-/* A hash of the texts of a row. */
+/* A hash of the values of a row. */
 static uint64_t hash_of_row(const Table *table, int64_t row) {
     const uint64_t factor = 0x9E3779B97F4A7C15u;
     uint64_t hash = factor;
@@ -242,9 +243,10 @@ static uint64_t hash_of_row(const Table *table, int64_t row) {
         const Column *column = &table->columns[i];
         const uint8_t *at;
         if (!has_value(column, row)) continue;
-        int64_t size = text_size(column, row, &at);
+        int is_text = column->kind == COLUMN_TEXT;
+        int64_t size = is_text ? text_size(column, row, &at) : column->integers[row];
         hash = (hash ^ (uint64_t)size ^ ((uint64_t)i << 40)) * factor;
-        for (; size > 0; size -= 8, at += 8) {
+        for (; is_text && size > 0; size -= 8, at += 8) {
             uint64_t word = 0;
             memcpy(&word, at, size < 8 ? (size_t)size : 8);
             hash = (hash ^ word) * factor;
@@ -260,6 +262,10 @@ static int is_same(const Table *table, int64_t one, int64_t other) {
         const uint8_t *ours, *theirs;
         if (has_value(column, one) != has_value(column, other)) return 0;
         if (!has_value(column, one)) continue;
+        if (column->kind == COLUMN_INTEGER) {
+            if (column->integers[one] != column->integers[other]) return 0;
+            continue;
+        }
         int64_t size = text_size(column, one, &ours);
         if (size != text_size(column, other, &theirs)) return 0;
         if (size && memcmp(ours, theirs, (size_t)size) != 0) return 0;
@@ -937,6 +943,7 @@ static int put_name(Scanner *scanner, const Event *event) {
 /* Put process and thread: as numbers, and what is not one as the name of the track. */
 static int put_track(Scanner *scanner, const Event *event) {
     Table *table = event->table;
+    if (table->role[IN_PROCESS] < 0) return 1; /* the kinds have it */
     if (!event->process && !put_integer(scanner, table, table->role[IN_PROCESS], event->process_id))
         return 0;
     if (!event->thread && !put_integer(scanner, table, table->role[IN_THREAD], event->thread_id))
@@ -952,10 +959,18 @@ static int put_track(Scanner *scanner, const Event *event) {
     return 1;
 }
 
-static int put_kind(Scanner *scanner, Table *table) {
+static int put_kind(Scanner *scanner, const Event *event) {
+    Table *table = event->table, *kinds = table->kinds;
+    uint64_t marks = 0;
     int64_t number;
-    if (!table->kinds) return 1;
-    return find_kind(scanner, &number) && put_integer(scanner, table, table->role[IN_KIND], number);
+    if (!kinds) return 1;
+    for (int i = 0; i < table->column_count; i++)
+        marks |= (uint64_t)has_value(&table->columns[i], table->row_count) << i;
+    return put_integer(scanner, kinds, kinds->role[IN_PROCESS], event->process_id) &&
+           put_integer(scanner, kinds, kinds->role[IN_THREAD], event->thread_id) &&
+           put_integer(scanner, kinds, kinds->role[IN_ROUTE], event->route_number) &&
+           put_integer(scanner, kinds, kinds->role[IN_MARKS], (int64_t)marks) &&
+           find_kind(scanner, &number) && put_integer(scanner, table, table->role[IN_KIND], number);
 }
 
 static int put_event(Scanner *scanner, const Event *event, int64_t id) {
@@ -967,7 +982,7 @@ static int put_event(Scanner *scanner, const Event *event, int64_t id) {
             put_integer(scanner, table, table->role[IN_DURATION], event->dur_ns)) &&
            (table->role[IN_FLOW] < 0 ||
             put_integer(scanner, table, table->role[IN_FLOW], event->flow_id)) &&
-           put_name(scanner, event) && put_track(scanner, event) && put_kind(scanner, table);
+           put_name(scanner, event) && put_track(scanner, event) && put_kind(scanner, event);
 }
 
 /* Past the event at `at`, which is a row now; NULL if it is odd. */
@@ -1093,8 +1108,8 @@ EXPORT int tracekit_key(Scanner *scanner, int number, const char *name, int leng
     return 1;
 }
 
-/* Say that the texts of the events of one table are in another, each combination once. It lasts
- * from scan to scan. */
+/* Say that the texts of the events of one table are in another, with process, thread, route and
+ * marks, each combination once. It lasts from scan to scan. */
 EXPORT void tracekit_kinds(Scanner *scanner, int table, int kinds) {
     scanner->kinds.table = scanner->tables[table].kinds = &scanner->tables[kinds];
 }

@@ -20,7 +20,7 @@ from tracekit.compiled import library
 from tracekit.reading.chrome.columns import Arg, Choice, Scaling, reference
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.salvage import DAMAGE
-from tracekit.schema import INT, REAL, TEXT, Table
+from tracekit.schema import INT, REAL, TEXT, Column, Table
 
 #: What follows a text that is scanned: the scanner looks ahead.
 PADDING = bytes(64)
@@ -45,7 +45,11 @@ _ROLES: tuple[tuple[str, ...], ...] = (
     ("flow_id",),
     ("args_json",),
     ("kind_number",),
+    ("marks",),
 )
+#: Of tables for a plan with kinds.
+KIND_NUMBER = Column("kind_number", INT, "which kind an event is of")
+MARKS = Column("marks", INT, "a bit for each column of an event that has a value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +69,9 @@ class ScanPlan:
     ``args`` are the arguments by table, ``typed`` those that the decoder gives as Python values: of
     the others, the JSON text is kept as it is.
 
-    With ``kinds``, a profiler writes all its arguments as text. Those in columns of `kinds`, and
-    the names of events, are not in the first table but in `Kinds`; its other arguments are
-    numbers. All of them stay in ``args_json``, see `without`.
+    With ``kinds``, there is one table, and a profiler writes all its arguments as text. Those in
+    columns of `kinds`, and the names of events, are not in the table but in `Kinds`; its other
+    arguments are numbers. All of them stay in ``args_json``, see `without`.
     """
 
     routes: Sequence[Route]
@@ -98,12 +102,15 @@ class ScannedRows:
 
 @dataclass(slots=True)
 class Kinds:
-    """Each combination of texts that plain events have, by its number; see `ScanPlan`.
+    """What plain events are, each once, by its number; see `ScanPlan`.
 
-    All are forgotten when they are many: then ``generation`` changes, and numbers begin anew.
+    Columns are texts, ``process_id``, ``thread_id``, the ``route`` and ``marks``, where bit i is
+    whether the column `numbered[i]` of the event has a value. All kinds are forgotten when they are
+    many: then ``generation`` changes, and numbers begin anew.
     """
 
-    texts: dict[str, list[str | None]]
+    columns: dict[str, list[Any]]
+    numbered: Sequence[str] = ()
     generation: int = 0
     count: int = 0
     size_bytes: int = 0
@@ -113,7 +120,16 @@ class Kinds:
         self.count += count
         for name, column in columns.items():
             self.size_bytes += column.nbytes
-            self.texts[name] += column.to_pylist()
+            self.columns[name] += column.to_pylist()
+
+    def kind(self, number: int) -> dict[str, Any]:
+        """What one kind is."""
+        return {name: values[number] for name, values in self.columns.items()}
+
+    def has(self, number: int, name: str) -> bool:
+        """Whether events of a kind have a value in the column `name`."""
+        marks: int = self.columns["marks"][number]
+        return bool(marks >> self.numbered.index(name) & 1)
 
     def is_full(self) -> bool:
         """Whether there are many."""
@@ -123,7 +139,7 @@ class Kinds:
         """Begin anew."""
         self.generation += 1
         self.count = self.size_bytes = 0
-        for known in self.texts.values():
+        for known in self.columns.values():
             known.clear()
 
 
@@ -202,7 +218,9 @@ class Scanner:
             self._add_route(route)
         self._kinds = Kinds({})
         if plan.kinds is not None:
-            self._kinds.texts |= {name: [] for name in self._tables[-1].names[:-1]}
+            self._kinds = Kinds(
+                {name: [] for name in self._tables[-1].names}, self._tables[0].names
+            )
             scan.tracekit_kinds(self._scanner, 0, len(self._tables) - 1)
 
     def __del__(self) -> None:
@@ -287,10 +305,10 @@ class Scanner:
             odd = self._odd(block, offset, decoder)
         except DAMAGE:
             return None
-        shown = self._tables[:-1] if self._kinds.texts else self._tables
+        shown = self._tables[:-1] if self._kinds.columns else self._tables
         tables = {t.table.name: self._rows(i) for i, t in enumerate(shown)}
         known = {name: rows for name, rows in tables.items() if rows is not None}
-        if self._kinds.texts:
+        if self._kinds.columns:
             self._learn_kinds(len(shown))
         plain = ScannedBlock(offset, count.value - sum(map(len, odd)), known, self._kinds)
         return Scan(plain, odd, place.value if end == _CLOSED else None)
@@ -329,39 +347,35 @@ class Scanner:
         first, count = self._kinds.count, self._scan.tracekit_rows(self._scanner, number)
         if count == first:
             return
-        names = self._tables[number].names[:-1]  # without the route
-        found = {name: self._texts(number, place, first, count) for place, name in enumerate(names)}
+        names = self._tables[number].names
+        found = {name: self._later(number, place, first, count) for place, name in enumerate(names)}
         self._kinds.add(found, count - first)
 
-    def _texts(self, table: int, place: int, first: int, count: int) -> pa.Array:
-        """A copy of the rows of a text column from `first` on."""
-        at = (ctypes.c_int64 * 4)()
-        known_count = self._scan.tracekit_column(self._scanner, table, place, at)
-        if not known_count:
-            return pa.nulls(count - first, TEXT)
-        bits, values, texts, _ = at
+    def _later(self, table: int, place: int, first: int, count: int) -> pa.Array:
+        """A copy of the rows of a column from `first` on."""
         start = first // 8 * 8
-        ends = np.frombuffer(
-            ctypes.string_at(values + 4 * start, 4 * (count - start + 1)), np.int32
-        )
-        known = _copied(bits + start // 8, (count - start + 7) // 8)
-        body = _copied(texts + int(ends[0]), int(ends[-1] - ends[0]))
-        buffers = [known, pa.py_buffer(ends - ends[0]), body]
-        return pa.Array.from_buffers(TEXT, count - start, buffers).slice(first - start)
+        column = self._column(table, place, count, start)
+        if column is None:
+            return pa.nulls(count - first)
+        return column.slice(first - start)
 
-    def _column(self, table: int, place: int, count: int) -> pa.Array | None:
-        """A copy of a column: the next scan writes where it is."""
+    def _column(self, table: int, place: int, count: int, start: int = 0) -> pa.Array | None:
+        """A copy of a column, which the next scan changes, from `start` on, a multiple of 8."""
         at = (ctypes.c_int64 * 4)()
         known_count = self._scan.tracekit_column(self._scanner, table, place, at)
         if not known_count:
             return None
-        bits, values, texts, size = at
-        known = None if known_count == count else _copied(bits, (count + 7) // 8)
+        bits, values, texts, _ = at
+        size = count - start
+        known = None if known_count == count else _copied(bits + start // 8, (size + 7) // 8)
         if self._tables[table].kinds[place] == _INTEGER_COLUMN:
-            buffers = [known, _copied(values, 8 * count)]
-            return pa.Array.from_buffers(INT, count, buffers, count - known_count)
-        buffers = [known, _copied(values, 4 * (count + 1)), _copied(texts, size)]
-        return pa.Array.from_buffers(TEXT, count, buffers, count - known_count)
+            buffers = [known, _copied(values + 8 * start, 8 * size)]
+            return pa.Array.from_buffers(INT, size, buffers)
+        ends = np.frombuffer(ctypes.string_at(values + 4 * start, 4 * (size + 1)), np.int32)
+        first, last = int(ends[0]), int(ends[-1])
+        places = pa.py_buffer(ends - first if first else ends)
+        buffers = [known, places, _copied(texts + first, last - first, len(PADDING))]
+        return pa.Array.from_buffers(TEXT, size, buffers)
 
 
 class _Without(ctypes.Structure):
@@ -375,7 +389,10 @@ class _Without(ctypes.Structure):
 
 
 def without(objects: pa.Array, rows: npt.NDArray[np.int64], keys: Collection[str]) -> pa.Array:
-    """Some of the objects that a scan made of arguments, each row once, without these keys."""
+    """Some of the objects that a scan made of arguments, each row once, without these keys.
+
+    `objects` are a whole column as it was scanned: what follows its text is looked at.
+    """
     found = library()
     assert found is not None, "there is a scanner"
     names = [key.encode() for key in keys]
@@ -386,10 +403,9 @@ def without(objects: pa.Array, rows: npt.NDArray[np.int64], keys: Collection[str
     new_ends = np.empty(len(rows) + 1, np.int32)
     known = np.zeros((len(rows) + 7) // 8, np.uint8)
     written = np.empty(int(sizes[places].sum()), np.uint8)
-    padded = b"".join((texts, PADDING))
     is_sound = found.tracekit_without(
         *(len(rows), places.ctypes.data, ends.address),
-        *(np.frombuffer(padded, np.uint8).ctypes.data, ctypes.byref(told)),
+        *(texts.address, ctypes.byref(told)),
         *(new_ends.ctypes.data, known.ctypes.data, written.ctypes.data),
     )
     assert is_sound, "a scan made them"
@@ -398,8 +414,9 @@ def without(objects: pa.Array, rows: npt.NDArray[np.int64], keys: Collection[str
     return pa.Array.from_buffers(TEXT, len(rows), buffers)
 
 
-def _copied(address: int, size: int) -> pa.Buffer:
-    return pa.py_buffer(ctypes.string_at(address, size) if size else b"")
+def _copied(address: int, size: int, more: int = 0) -> pa.Buffer:
+    """A copy of `size` bytes, with `more` after them if there are any."""
+    return pa.py_buffer(ctypes.string_at(address, size + more) if size else b"")
 
 
 def _numbers(values: Sequence[int]) -> Any:

@@ -6,13 +6,9 @@ are made of the others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from tracekit.parser import Report
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
@@ -62,36 +58,6 @@ def _all_hashable(values: Sequence[Any]) -> Sequence[Hashable]:
 
 def _hashable(value: Any) -> Hashable:
     return value if isinstance(value, int | str | None) else repr(value)
-
-
-@dataclass(slots=True)
-class TrackNumbers:
-    """A number for each track: its place in ``all``."""
-
-    all: list[Track] = field(default_factory=list)
-    _numbers: dict[Track, int] = field(default_factory=dict)
-
-    def of(self, track: Track) -> int:
-        """The number of a track."""
-        number = self._numbers.setdefault(track, len(self.all))
-        if number == len(self.all):
-            self.all.append(track)
-        return number
-
-
-def scanned_tracks(columns: Mapping[str, pa.Array], numbers: TrackNumbers) -> npt.NDArray[np.int64]:
-    """The number of each plain event's track."""
-    pids, tids = (columns[name].dictionary_encode() for name in ("process_id", "thread_id"))
-    size = len(tids.dictionary)
-    codes = np.asarray(pids.indices, np.int64) * size + np.asarray(tids.indices, np.int64)
-    found = pa.array(codes).dictionary_encode()
-    processes, threads = pids.dictionary.to_pylist(), tids.dictionary.to_pylist()
-    known = [
-        numbers.of((processes[code // size], threads[code % size]))
-        for code in found.dictionary.to_pylist()
-    ]
-    places: npt.NDArray[np.int64] = np.array(known, np.int64)[np.asarray(found.indices)]
-    return places
 
 
 def first_events(
