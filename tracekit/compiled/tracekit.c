@@ -284,7 +284,7 @@ static int make_places(Scanner *scanner) {
         scanner->kinds.hash_capacity = capacity;
     }
     if (2 * (count + 1) <= scanner->kinds.place_count) return 1;
-    int64_t wanted = scanner->kinds.place_count ? scanner->kinds.place_count * 2 : 4 * FIRST_ROWS;
+    int64_t wanted = 2 * (scanner->kinds.place_count ? scanner->kinds.place_count : FIRST_ROWS);
     int32_t *places = grown(scanner, scanner->kinds.places, wanted * 4);
     if (!places) return 0;
     scanner->kinds.places = places;
@@ -646,16 +646,20 @@ static const uint8_t *read_quoted(const uint8_t *at, int may_refer, int64_t *val
 
 /* Whether a text has no escapes but those that Python writes too. */
 static int has_usual_escapes(const uint8_t *from, const uint8_t *end) {
-    for (; from < end; from++)
-        if (*from == '\\' && !strchr("\"\\bfnrt", *++from)) return 0;
+    for (; from < end; from++) {
+        if (*from != '\\') continue;
+        from++;
+        if (!strchr("\"\\bfnrt", *from)) return 0;
+    }
     return 1;
 }
 
 /* Past a text, which goes into a column of the kinds. */
 static const uint8_t *read_label(Scanner *scanner, Table *kinds, int column, const uint8_t *at) {
     int escapes = 0;
-    const uint8_t *end;
-    if (*at != '"' || !(end = text_end(++at, &escapes))) return NULL;
+    if (*at != '"') return NULL;
+    const uint8_t *end = text_end(++at, &escapes);
+    if (!end) return NULL;
     if (escapes ? !has_usual_escapes(at, end) || !put_escaped(scanner, kinds, column, at, end)
                 : !put_text(scanner, kinds, column, at, end - at))
         return NULL;
