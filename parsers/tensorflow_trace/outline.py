@@ -58,7 +58,7 @@ class TraceOutline:
 
     names: Names = field(default_factory=Names)
     lines: dict[Track, Line] = field(default_factory=dict)
-    programs: dict[int, Programs] = field(default_factory=dict)
+    programs: dict[int, ProgramRuns] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: Source) -> TraceOutline:
@@ -77,7 +77,7 @@ class TraceOutline:
         for track, runs in seen.items():
             line = outline.line(track)
             if line.role is Role.MODULES and line.device_id is not None:
-                outline.programs.setdefault(line.device_id, Programs()).runs += runs
+                outline.programs.setdefault(line.device_id, ProgramRuns()).runs += runs
         for programs in outline.programs.values():
             programs.runs.sort()
         outline.lines.clear()
@@ -152,7 +152,7 @@ class _RunKinds:
 
 
 @dataclass
-class Programs:
+class ProgramRuns:
     """When each compiled program ran on a device, ordered by start, once all are known."""
 
     runs: list[_Run] = field(default_factory=list)

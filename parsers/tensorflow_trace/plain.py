@@ -27,7 +27,7 @@ from tracekit.parsers.tensorflow_trace.meanings import (
     TPU_ARGS,
     TPU_OP_KEYS,
 )
-from tracekit.parsers.tensorflow_trace.outline import Line, Programs, TraceOutline
+from tracekit.parsers.tensorflow_trace.outline import Line, ProgramRuns, TraceOutline
 from tracekit.reading.chrome.columns import Arg, arg
 from tracekit.reading.chrome.events import EventGroup
 from tracekit.reading.chrome.scanner import (
@@ -471,10 +471,10 @@ def _place(said: Mapping[str, Any]) -> tuple[str | None, int | None]:
 
 @dataclass(slots=True)
 class _ProgramCodes:
-    """Programs of TPUs by number, 0 for none; and the operators that ran in them."""
+    """ProgramRuns of TPUs by number, 0 for none; and the operators that ran in them."""
 
     names: list[str | None]
-    devices: dict[int, tuple[Programs, Integers]]
+    devices: dict[int, tuple[ProgramRuns, Integers]]
     codes: dict[int, Integers] = field(default_factory=dict)
 
     @classmethod
