@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Report
-from tracekit.reading.chrome.columns import Arg, Cells, arg, integer, mapped
+from tracekit.parsers.tensorflow_trace import meanings
+from tracekit.parsers.tensorflow_trace.meanings import (
+    KERNEL_ARGS,
+    LINKS,
+    MEMORY_ARGS,
+    NUMBER_KEYS,
+    ON_STREAM,
+    TEXT_KEYS,
+    TPU_ARGS,
+    TPU_OP_KEYS,
+)
+from tracekit.parsers.tensorflow_trace.outline import Line, TraceOutline
+from tracekit.parsers.tensorflow_trace.plain import PLAN, PlainRows
+from tracekit.reading.chrome.columns import Cells, integer, mapped
 from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader
 from tracekit.reading.chrome.rows import (
@@ -23,26 +34,22 @@ from tracekit.reading.chrome.rows import (
     parted,
     refuse_nothing,
 )
-from tracekit.reading.chrome.tracks import Names, Track, first_look, tracks
-from tracekit.reading.words import words
+from tracekit.reading.chrome.scanner import ScannedBlock, scanner_of
+from tracekit.reading.chrome.tracks import tracks
 from tracekit.reading.xla.details import (
     GRAPH_STATS,
     KERNEL_COLUMNS,
     MEMORY_SIGNS,
-    NO_OP,
     TRANSFER_COLUMNS,
     TRANSFER_DETAILS,
-    annotated,
     kernel_details,
     memory_place,
-    step_number,
     transfer_details,
 )
-from tracekit.reading.xla.graphs import compiled, replays
-from tracekit.reading.xla.lines import Role, device_of, host_slice_kind, role, stream_of
+from tracekit.reading.xla.lines import Role, device_of
 from tracekit.reading.xla.op_events import LinesOfOps, OpEvents
 from tracekit.reading.xla.operators import Op
-from tracekit.reading.xla.ops import costed, runs_others, to_ns
+from tracekit.reading.xla.ops import costed, to_ns
 from tracekit.schema import (
     DEVICE_TABLE,
     INT,
@@ -59,139 +66,21 @@ from tracekit.source import Source
 #: The writer keeps at most this many events, the longest.
 MOST_EVENTS = 1_000_000
 
-_CONTEXT = re.compile(r"(?:\$\$)?(\d{1,18})")
-_KERNEL_STREAM = re.compile(r"\(.*\b(?:Kernel|Compute)\b.*\)")
-
-
-def _context(value: Any) -> int | None:
-    match = _CONTEXT.fullmatch(str(value))
-    return int(match[1]) if match else None
-
-
-_LINKS = {"correlation_id": arg("correlation_id")}
-_ON_STREAM: dict[str, Arg] = _LINKS | {"context_id": arg("context_id", convert=_context)}
-_KERNEL_ARGS: dict[str, Arg] = _ON_STREAM | {
-    "hlo_op_name": arg("hlo_op"),
-    **{column: arg(key) for column, key in GRAPH_STATS.items()},
-}
-_TPU_ARGS = {"op_name": arg("tf_op"), "category_name": arg("hlo_category")}
-_MEMORY_ARGS = {"address": arg("addr", "address"), "total_allocated_bytes": arg("bytes_allocated")}
-#: Read as Python values; every other argument is kept unchanged.
-_TYPED_KEYS = frozenset(
-    (
-        *words(
-            """
-            correlation_id context_id kernel_details hlo_op hlo_module program_id tf_op name
-            annotation long_name hlo_category shape_with_layout source device_offset_ps
-            device_duration_ps model_flops flops bytes_accessed step_num group_id addr address
-            bytes_allocated allocation_bytes allocator_name
-            """
-        ),
-        *chain(*TRANSFER_DETAILS.values()),
-        *GRAPH_STATS.values(),
-    )
-)
-_STEP_COLUMNS = words("event_id start_ns dur_ns device_id process_id thread_id")
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """What is known about one thread of the trace."""
-
-    role: Role
-    plane_name: str | None
-    line_name: str | None
-    device_id: int | None
-    stream_id: int | None
-    track_name: str | None
-
-
-@dataclass(slots=True)
-class _TraceOutline:
-    """What must be known before the rows: the names of tracks, and when programs ran."""
-
-    names: Names = field(default_factory=Names)
-    lines: dict[Track, _Line] = field(default_factory=dict)
-    programs: dict[int, _Programs] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, source: Source) -> _TraceOutline:
-        """Read the trace once, only for this."""
-        outline = cls()
-        seen: dict[Track, list[tuple[int, int, str]]] = {}
-        for group in first_look(source, ("name",)):
-            if group.phase == "M":
-                outline.names.note(group)
-            elif group.phase == "X":
-                outline._note_programs(group, seen)
-        for track, runs in seen.items():
-            line = outline.line(track)
-            if line.role is Role.MODULES and line.device_id is not None:
-                outline.programs.setdefault(line.device_id, _Programs()).runs += runs
-        for programs in outline.programs.values():
-            programs.runs.sort()
-        outline.lines.clear()
-        return outline
-
-    def _note_programs(
-        self, group: EventGroup, seen: dict[Track, list[tuple[int, int, str]]]
-    ) -> None:
-        """Keep the events of lines that have programs, or may turn out to."""
-        known = self.names.threads
-        rows = zip(
-            tracks(group),
-            group.fields["name"],
-            group.start_ns.to_pylist(),
-            group.dur_ns.to_pylist(),
-            strict=True,
-        )
-        for track, name, start, dur in rows:
-            is_run = start is not None and dur is not None and dur >= 0 and isinstance(name, str)
-            if is_run and "Modules" in known.get(track, "Modules"):
-                seen.setdefault(track, []).append((start, dur, name))
-
-    def line(self, track: Track) -> _Line:
-        """The line of a thread."""
-        if track not in self.lines:
-            plane, line = self.names.of(track)
-            device = device_of(plane or "")
-            track_name = " ".join(name for name in (plane, line) if name) or None
-            self.lines[track] = _Line(
-                role(plane or "", line or ""),
-                plane,
-                line,
-                device[1] if device else None,
-                stream_of(line or ""),
-                track_name,
-            )
-        return self.lines[track]
-
-
-@dataclass(slots=True)
-class _Programs:
-    """When each compiled program ran on a device, ordered by start."""
-
-    runs: list[tuple[int, int, str]] = field(default_factory=list)
-
-    def at(self, moments: pa.Array) -> list[str | None]:
-        """The program that ran at each moment (ns); None between them."""
-        starts = np.array([run[0] for run in self.runs], dtype=np.int64)
-        known = np.asarray(pc.fill_null(moments, np.iinfo(np.int64).min), dtype=np.int64)
-        places = np.searchsorted(starts, known, side="right") - 1
-        found = []
-        for moment, place in zip(known.tolist(), places.tolist(), strict=True):
-            start, dur, name = self.runs[place]
-            found.append(name if place >= 0 and moment <= start + dur else None)
-        return found
+_TYPED_KEYS = frozenset((*NUMBER_KEYS, *TEXT_KEYS))
 
 
 @dataclass(slots=True)
 class _TraceRows(EventRows):
     """Reads the trace: groups in, batches out."""
 
-    outline: _TraceOutline = field(default_factory=_TraceOutline)
+    outline: TraceOutline = field(default_factory=TraceOutline)
     op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     has_end_mark: bool = False
+    plain: PlainRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Let both kinds of events go to the same lines."""
+        self.plain = PlainRows(self.outline, self.op_lines)
 
     def interval(self, group: EventGroup) -> Iterator[Batch]:
         """Yield the rows of complete events, by their line."""
@@ -221,6 +110,10 @@ class _TraceRows(EventRows):
             skipped_event_count=1,
         )
 
+    def scanned(self, block: ScannedBlock) -> Iterator[Batch]:
+        """Yield the rows of plain events."""
+        yield from self.plain.rows(block, self._counters)
+
     # -- which table --------------------------------------------------------------------------
 
     def _by_line(self, group: EventGroup) -> Iterator[Batch]:
@@ -229,7 +122,7 @@ class _TraceRows(EventRows):
         for target, part, places in parted(group, targets):
             yield from self._rows_for(target, part, [on[i] for i in places])
 
-    def _targets(self, group: EventGroup, on: Sequence[_Line]) -> list[str]:
+    def _targets(self, group: EventGroup, on: Sequence[Line]) -> list[str]:
         columns = [
             group.argument_texts(*keys)
             for keys in (
@@ -240,11 +133,11 @@ class _TraceRows(EventRows):
             )
         ]
         return [
-            _target(line, name if isinstance(name, str) else "", *said)
+            meanings.target(line, name if isinstance(name, str) else "", *said)
             for line, name, *said in zip(on, group.fields["name"], *columns, strict=True)
         ]
 
-    def _rows_for(self, target: str, group: EventGroup, on: Sequence[_Line]) -> Iterator[Batch]:
+    def _rows_for(self, target: str, group: EventGroup, on: Sequence[Line]) -> Iterator[Batch]:
         if target == "kernel":
             yield self._kernel(group, on)
         elif target in ("memcpy", "memset"):
@@ -260,17 +153,17 @@ class _TraceRows(EventRows):
         else:
             yield from self._line_slice(group, on)
 
-    def _cells(self, group: EventGroup, on: Sequence[_Line], table: Table) -> Cells:
+    def _cells(self, group: EventGroup, on: Sequence[Line], table: Table) -> Cells:
         cells = self.timed(group, table)
         _put_lines(cells, on)
         return cells
 
     # -- devices ------------------------------------------------------------------------------
 
-    def _kernel(self, group: EventGroup, on: Sequence[_Line]) -> Batch:
+    def _kernel(self, group: EventGroup, on: Sequence[Line]) -> Batch:
         cells = self._cells(group, on, KERNEL)
         _put_launches(cells, on)
-        cells.put_args(_KERNEL_ARGS)
+        cells.put_args(KERNEL_ARGS)
         _put_described(
             cells, ("kernel_details",), KERNEL_COLUMNS, lambda said, _: kernel_details(said)
         )
@@ -282,10 +175,10 @@ class _TraceRows(EventRows):
         self._add_gpu_ops(group, on, op_names, programs)
         return KERNEL.name, cells.batch()
 
-    def _transfer(self, group: EventGroup, on: Sequence[_Line], kind: str) -> Batch:
+    def _transfer(self, group: EventGroup, on: Sequence[Line], kind: str) -> Batch:
         cells = self._cells(group, on, TRANSFER)
         cells.put_constant("transfer_kind", kind)
-        cells.put_args(_ON_STREAM)
+        cells.put_args(ON_STREAM)
         cells.put_values("stream_id", [line.stream_id for line in on])
         _put_described(cells, TRANSFER_DETAILS[kind], TRANSFER_COLUMNS, transfer_details)
         self._add_gpu_ops(group, on, _op_names(group), _program_names(group))
@@ -294,21 +187,16 @@ class _TraceRows(EventRows):
     def _add_gpu_ops(
         self,
         group: EventGroup,
-        on: Sequence[_Line],
+        on: Sequence[Line],
         op_names: Sequence[str | None],
         programs: Sequence[str | None],
     ) -> None:
         """Sum the events that the profiler links to an operator."""
-        hlo = _hlo_ops(group)
-        ops = [
-            Op("device", line.device_id, None if hlo_name else name, hlo_name, program, op_name)
-            for line, name, hlo_name, program, op_name in zip(
-                on, texts(group.fields["name"]), hlo, programs, op_names, strict=True
-            )
-        ]
-        self._add(group, [op if op.hlo_name or op.op_name else None for op in ops])
+        names = texts(group.fields["name"])
+        said = zip(on, names, _hlo_ops(group), programs, op_names, strict=True)
+        self._add(group, [meanings.gpu_op(*row) for row in said])
 
-    def _tpu_op(self, group: EventGroup, on: Sequence[_Line], table: Table) -> Batch:
+    def _tpu_op(self, group: EventGroup, on: Sequence[Line], table: Table) -> Batch:
         """Return TPU instructions: those that do the work, or those that run others."""
         exact = self._exact(group)
         cells = self._cells(group, on, table)
@@ -323,7 +211,7 @@ class _TraceRows(EventRows):
         _put_launches(cells, None)
         cells.put_values("hlo_op_name", names)
         cells.put_values("program_name", programs)
-        cells.put_args(_TPU_ARGS)
+        cells.put_args(TPU_ARGS)
         return KERNEL.name, cells.batch()
 
     def _exact(self, group: EventGroup) -> pa.Array:
@@ -336,7 +224,7 @@ class _TraceRows(EventRows):
             given = pc.fill_null(given, 0)
         return pc.if_else(is_known, own, given)
 
-    def _programs(self, group: EventGroup, on: Sequence[_Line]) -> list[str | None]:
+    def _programs(self, group: EventGroup, on: Sequence[Line]) -> list[str | None]:
         found: list[str | None] = [None] * len(group)
         for device_id, programs in self.outline.programs.items():
             places = [i for i, line in enumerate(on) if line.device_id == device_id]
@@ -362,33 +250,34 @@ class _TraceRows(EventRows):
                 _operations(group, "model_flops", "flops"),
                 _operations(group, "flops"),
                 _whole(group, "bytes_accessed"),
+                group.ids.tolist(),
             ),
         )
 
     # -- slices -------------------------------------------------------------------------------
 
-    def _line_slice(self, group: EventGroup, on: Sequence[_Line]) -> Iterator[Batch]:
+    def _line_slice(self, group: EventGroup, on: Sequence[Line]) -> Iterator[Batch]:
         """Yield events of host threads, and device events that repeat the time of others."""
         cells = self._cells(group, on, SLICE)
         kinds = _slice_kinds(group, on)
         cells.put_values("slice_kind", kinds)
         _put_category(cells, on)
         if "correlation_id" in group.args:
-            cells.put_args(_LINKS)
+            cells.put_args(LINKS)
         self._add(group, _host_ops(group, on))
         rows = cells.batch()
         yield SLICE.name, rows
         if steps := list(_steps(group, on, rows)):
             yield STEP.name, batch_of_rows(STEP, steps)
 
-    def _memory(self, group: EventGroup, on: Sequence[_Line]) -> Batch:
+    def _memory(self, group: EventGroup, on: Sequence[Line]) -> Batch:
         cells = Cells(group, MEMORY_EVENT, self.report)
         _put_lines(cells, on)
         cells.put("time_ns", group.start_ns)
         sizes = zip(texts(group.fields["name"]), _whole(group, "allocation_bytes"), strict=True)
         signed = [None if n is None else MEMORY_SIGNS[name or ""] * n for name, n in sizes]
         cells.put_values("size_bytes", signed)
-        cells.put_args(_MEMORY_ARGS)
+        cells.put_args(MEMORY_ARGS)
         where = [memory_place(name or "") for name in group.argument_texts("allocator_name")]
         cells.put_values("device_kind", [kind for kind, _ in where])
         cells.put_values("device_id", [number for _, number in where])
@@ -396,36 +285,6 @@ class _TraceRows(EventRows):
 
 
 # -- columns ---------------------------------------------------------------------------------------
-
-
-def _target(
-    line: _Line, name: str, kernel: Any, copy: Any, fill: Any, category: Any, text: Any
-) -> str:
-    """Return the table of an event, or the kind of its row."""
-    if line.role is Role.KERNELS:
-        if kernel is not None:
-            return "kernel"
-        if copy is not None or fill is not None:
-            return "memcpy" if copy is not None else "memset"
-        word = name.lower()
-        if word.startswith(("memcpy", "memset")):
-            return word[: len("memcpy")]
-        return "kernel" if _KERNEL_STREAM.search(line.line_name or "") else "slice"
-    if line.role is Role.TPU_OPS:
-        return "tpu_slice" if runs_others(_text(category), _text(text), name) else "tpu_kernel"
-    if line.role is Role.COUNTERS:
-        return "counter"
-    return "memory" if line.role is Role.HOST and name in MEMORY_SIGNS else "slice"
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _column(group: EventGroup, *keys: str) -> list[str | None]:
-    """Return the argument under the first of `keys` in the trace, as text; None if none."""
-    values = next((group.args[key] for key in keys if key in group.args), None)
-    return [None] * len(group) if values is None else texts(values)
 
 
 def _whole(group: EventGroup, *keys: str) -> list[int | None]:
@@ -450,18 +309,18 @@ def _operations(group: EventGroup, *keys: str) -> list[int | None]:
     return [costed(n, category) for n, category in said]
 
 
-def _put_lines(cells: Cells, on: Sequence[_Line]) -> None:
+def _put_lines(cells: Cells, on: Sequence[Line]) -> None:
     cells.put_tracks([line.track_name for line in on])
     cells.put_values("device_id", [line.device_id for line in on])
 
 
-def _put_launches(cells: Cells, on: Sequence[_Line] | None) -> None:
+def _put_launches(cells: Cells, on: Sequence[Line] | None) -> None:
     cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(cells.group)))
     if on is not None:
         cells.put_values("stream_id", [line.stream_id for line in on])
 
 
-def _put_category(cells: Cells, on: Sequence[_Line]) -> None:
+def _put_category(cells: Cells, on: Sequence[Line]) -> None:
     cells.put_values("category_name", [line.line_name for line in on])
 
 
@@ -479,52 +338,35 @@ def _put_described(
 
 
 def _op_names(group: EventGroup) -> list[str | None]:
-    """Return the framework's operator: from JAX's name, or TensorFlow's annotation."""
-    said = zip(*(group.argument_texts(key) for key in ("tf_op", "name", "annotation")), strict=True)
-    return [
-        (tf_op if tf_op != NO_OP else None) or name or annotated(annotation or "")
-        for tf_op, name, annotation in said
-    ]
+    """Return the framework's operator of each event."""
+    said = (group.argument_texts(key) for key in ("tf_op", "name", "annotation"))
+    return [meanings.op_name(*row) for row in zip(*said, strict=True)]
 
 
 def _hlo_ops(group: EventGroup) -> list[str | None]:
-    """Return the instruction of each event; for those launched by a graph, from their name."""
-    said = zip(
-        group.argument_texts("hlo_op"),
-        group.argument_texts(GRAPH_STATS["graph_node_id"]),
-        texts(group.fields["name"]),
-        strict=True,
-    )
-    return [
-        compiled(name or "") or hlo_op if replays(hlo_op, node) else hlo_op
-        for hlo_op, node, name in said
-    ]
+    """Return the instruction of each event."""
+    said = (group.argument_texts(key) for key in ("hlo_op", GRAPH_STATS["graph_node_id"]))
+    return [meanings.hlo_op(*row) for row in zip(*said, texts(group.fields["name"]), strict=True)]
 
 
 def _program_names(group: EventGroup) -> list[str | None]:
-    """Return the compiled program, with its ID if given: ``jit_f(17)``."""
-    said = zip(group.argument_texts("hlo_module"), group.argument_texts("program_id"), strict=True)
-    return [f"{module}({number})" if module and number else module for module, number in said]
+    """Return the compiled program of each event."""
+    said = (group.argument_texts(key) for key in ("hlo_module", "program_id"))
+    return [meanings.program_name(*row) for row in zip(*said, strict=True)]
 
 
 def _tpu_ops(
     group: EventGroup,
-    on: Sequence[_Line],
+    on: Sequence[Line],
     names: Sequence[str | None],
     programs: Sequence[str | None],
 ) -> list[Op | None]:
-    said = (
-        group.argument_texts(key)
-        for key in ("tf_op", "hlo_category", "shape_with_layout", "source", "long_name")
-    )
-    return [
-        Op("device", line.device_id, None, name, program, *texts)
-        for line, name, program, *texts in zip(on, names, programs, *said, strict=True)
-    ]
+    said = (group.argument_texts(key) for key in TPU_OP_KEYS)
+    return [meanings.tpu_op(*row) for row in zip(on, names, programs, *said, strict=True)]
 
 
-def _host_ops(group: EventGroup, on: Sequence[_Line]) -> list[Op | None]:
-    """Operators that ran on the host: instructions of XLA's CPU programs, TensorFlow's kernels."""
+def _host_ops(group: EventGroup, on: Sequence[Line]) -> list[Op | None]:
+    """Return what ran on the host."""
     said = zip(
         on,
         texts(group.fields["name"]),
@@ -533,69 +375,32 @@ def _host_ops(group: EventGroup, on: Sequence[_Line]) -> list[Op | None]:
         group.argument_texts("long_name"),
         strict=True,
     )
-    return [_host_op(*row) for row in said]
+    return [meanings.host_op(*row) for row in said]
 
 
-def _host_op(
-    line: _Line, name: str | None, hlo_op: str | None, program: str | None, text: str | None
-) -> Op | None:
-    if line.role is not Role.HOST:
-        return None
-    if hlo_op:
-        return Op("host", None, None, hlo_op, program) if name == hlo_op else None
-    full = text or name or ""
-    return Op("host", None, None, op_name=full) if host_slice_kind(full) == "op" else None
-
-
-def _slice_kinds(group: EventGroup, on: Sequence[_Line]) -> list[str]:
+def _slice_kinds(group: EventGroup, on: Sequence[Line]) -> list[str]:
     if group.phase != "X":
         return ["instant"] * len(group)
     said = (group.argument_texts(key) for key in ("long_name", "correlation_id", "hlo_op"))
     names = texts(group.fields["name"])
-    return [_slice_kind(*row) for row in zip(on, names, *said, strict=True)]
-
-
-def _slice_kind(
-    line: _Line, name: str | None, text: str | None, correlation: str | None, hlo_op: str | None
-) -> str:
-    if line.role is Role.PYTHON:
-        return "python"
-    if line.role is Role.HOST:
-        kind = host_slice_kind(text or name or "")
-        if kind == "annotation" and (correlation or hlo_op):
-            return "runtime" if correlation else "op"
-        return kind
-    return (
-        "device_annotation"
-        if line.role.is_repeated
-        else "device"
-        if line.device_id is not None
-        else "other"
-    )
+    return [meanings.slice_kind(*row) for row in zip(on, names, *said, strict=True)]
 
 
 def _steps(
-    group: EventGroup, on: Sequence[_Line], slices: pa.RecordBatch
+    group: EventGroup, on: Sequence[Line], slices: pa.RecordBatch
 ) -> Iterator[dict[str, Any]]:
-    """Steps that the device saw, and steps that the program marked."""
-    marks = _whole(group, "step_num")
-    groups = _whole(group, "group_id")
+    marks, groups = _whole(group, "step_num"), _whole(group, "group_id")
     places = [
         i
         for i, line in enumerate(on)
         if line.role is Role.STEPS or (marks[i] is not None and line.role is Role.HOST)
     ]
-    for i, row in zip(places, slices.take(pa.array(places, INT)).to_pylist(), strict=True):
-        is_device = on[i].role is Role.STEPS
-        number = marks[i]
-        if is_device:
-            called = step_number(row["name"])
-            number = groups[i] if called is None else called
-        if number is not None:
-            yield {key: row[key] for key in _STEP_COLUMNS} | {
-                "step_index": number,
-                "step_kind": "device" if is_device else "host",
-            }
+    yield from meanings.steps(
+        slices.take(pa.array(places, INT)),
+        [on[i] for i in places],
+        [marks[i] for i in places],
+        [groups[i] for i in places],
+    )
 
 
 # -- the whole -------------------------------------------------------------------------------------
@@ -603,9 +408,10 @@ def _steps(
 
 def rows_of_trace(source: Source, report: Report) -> Iterator[Batch]:
     """Yield the rows of a trace; the file is read twice because names can be anywhere."""
-    outline = _TraceOutline.of(source)
+    outline = TraceOutline.of(source)
     with source.open() as stream:
-        reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, {}), report)
+        decoder = EventDecoder(_TYPED_KEYS, {})
+        reader = TraceReader(stream, decoder, report, scanner_of(PLAN))
         reading = _TraceRows(report, outline=outline)
         yield from reading.batches(reader.read())
     refuse_nothing(source, reader.top_level, report)
@@ -621,7 +427,7 @@ def rows_of_trace(source: Source, report: Report) -> Iterator[Batch]:
     }
 
 
-def _devices(outline: _TraceOutline) -> list[dict[str, Any]]:
+def _devices(outline: TraceOutline) -> list[dict[str, Any]]:
     found = {device for name in outline.names.processes.values() if (device := device_of(name))}
     return [
         {"device_id": number, "device_kind": kind, "is_described": False}

@@ -44,6 +44,12 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
         *(_LONG, _LONG, _POINTER, _INT),
     ]
     found.tracekit_route.argtypes = [_POINTER, _INT, text, _INT, _INT, _INT, _INT]
+    found.tracekit_kinds.restype = None
+    found.tracekit_kinds.argtypes = [_POINTER, _INT, _INT]
+    found.tracekit_forget.restype = None
+    found.tracekit_forget.argtypes = [_POINTER]
+    found.tracekit_without.restype = _INT
+    found.tracekit_without.argtypes = [_LONG, *(_POINTER,) * 7]
     found.tracekit_rows.argtypes = [_POINTER, _INT]
     found.tracekit_odd.argtypes = [_POINTER, _POINTER]
     found.tracekit_column.argtypes = [_POINTER, _INT, _INT, _POINTER]

@@ -34,10 +34,21 @@
 
 enum { PADDING = 64, MOST_DEPTH = 64, MOST_TABLES = 8, MOST_COLUMNS = 64, MOST_KEYS = 64 };
 enum { MOST_ROUTES = 128, MOST_NAME = 48, MOST_OTHERS = 32, MOST_NUMBER = 40, FIRST_ROWS = 1024 };
+enum { MOST_PROBES = 256 };
 
 enum { COLUMN_INTEGER = 0, COLUMN_TEXT = 1 };
 /* What a key's value must be, and what is kept of it; see `Kind` in scanner.py. */
-enum { KEY_INTEGER, KEY_NUMBER, KEY_JSON, KEY_TEXT, KEY_VECTOR, KEY_OTHER };
+enum {
+    KEY_INTEGER,
+    KEY_NUMBER,
+    KEY_JSON,
+    KEY_TEXT,
+    KEY_VECTOR,
+    KEY_OTHER,
+    KEY_DIGITS,    /* a whole number as text */
+    KEY_REFERENCE, /* the same, not negative, with or without $$ before it */
+    KEY_LABEL      /* a text of a kind of events; see `Kinds` */
+};
 /* The columns that the event itself fills, in the order in which Python names them. */
 enum {
     IN_ID,
@@ -50,6 +61,8 @@ enum {
     IN_TRACK,
     IN_FLOW,
     IN_REST,
+    IN_KIND,  /* of events: their row in the table of kinds */
+    IN_MARKS, /* of kinds: a bit for each column of their events that has a value */
     ROLES
 };
 /* How a scan ends. */
@@ -74,8 +87,9 @@ typedef struct {
     int none_count;
 } Key;
 
-typedef struct {
+typedef struct Table {
     int column_count, key_count, role[ROLES];
+    struct Table *kinds; /* of the texts of its events, or NULL: then every argument is also kept */
     Column columns[MOST_COLUMNS];
     Key keys[MOST_KEYS];
     int following[MOST_KEYS + 1]; /* the key that came after each, from 1; after 0, the first */
@@ -92,6 +106,12 @@ typedef struct {
     Table tables[MOST_TABLES];
     Route routes[MOST_ROUTES];
     int table_count, route_count, last_route, failed;
+    struct {
+        Table *table; /* a row for each combination of texts that events have, while they last */
+        uint64_t *hashes; /* of its rows */
+        int32_t *places;  /* of its rows, by their hashes; -1: free */
+        int64_t hash_capacity, place_count;
+    } kinds;
     int64_t *odd; /* three numbers for each odd event: where it begins, where it ends, its id */
     int64_t odd_count, odd_capacity;
 } Scanner;
@@ -161,7 +181,7 @@ static int put_integer(Scanner *scanner, Table *table, int at, int64_t value) {
 
 /* Append to the text of the current row. */
 static int append(Scanner *scanner, Column *column, const uint8_t *from, int64_t size) {
-    if (column->size + size > column->capacity) {
+    if (column->size + size + PADDING > column->capacity) {
         int64_t capacity = (column->size + size) * 2 + 1024;
         if (capacity > INT32_MAX) { /* Arrow's offsets have 32 bits */
             scanner->failed = 1;
@@ -205,6 +225,106 @@ static void take_back(Table *table) {
         }
         if (column->ends) column->size = column->ends[row];
     }
+}
+
+/* ---- kinds ---- */
+
+static int64_t text_size(const Column *column, int64_t row, const uint8_t **from) {
+    int64_t end = column->ends[row + 1];
+    *from = column->bytes + column->ends[row];
+    return end - column->ends[row];
+}
+
+/* A hash of the values of a row. */
+static uint64_t hash_of_row(const Table *table, int64_t row) {
+    const uint64_t factor = 0x9E3779B97F4A7C15u;
+    uint64_t hash = factor;
+    for (int i = 0; i < table->column_count; i++) {
+        const Column *column = &table->columns[i];
+        const uint8_t *at;
+        if (!has_value(column, row)) continue;
+        int is_text = column->kind == COLUMN_TEXT;
+        int64_t size = is_text ? text_size(column, row, &at) : column->integers[row];
+        hash = (hash ^ (uint64_t)size ^ ((uint64_t)i << 40)) * factor;
+        for (; is_text && size > 0; size -= 8, at += 8) {
+            uint64_t word = 0;
+            memcpy(&word, at, size < 8 ? (size_t)size : 8);
+            hash = (hash ^ word) * factor;
+            hash ^= hash >> 32;
+        }
+    }
+    return hash;
+}
+
+static int is_same(const Table *table, int64_t one, int64_t other) {
+    for (int i = 0; i < table->column_count; i++) {
+        const Column *column = &table->columns[i];
+        const uint8_t *ours, *theirs;
+        if (has_value(column, one) != has_value(column, other)) return 0;
+        if (!has_value(column, one)) continue;
+        if (column->kind == COLUMN_INTEGER) {
+            if (column->integers[one] != column->integers[other]) return 0;
+            continue;
+        }
+        int64_t size = text_size(column, one, &ours);
+        if (size != text_size(column, other, &theirs)) return 0;
+        if (size && memcmp(ours, theirs, (size_t)size) != 0) return 0;
+    }
+    return 1;
+}
+
+/* Make room for one more kind: at least half of the places stay free. */
+static int make_places(Scanner *scanner) {
+    int64_t count = scanner->kinds.table->row_count;
+    if (count >= scanner->kinds.hash_capacity) {
+        int64_t capacity = count * 2 + FIRST_ROWS;
+        uint64_t *hashes = grown(scanner, scanner->kinds.hashes, capacity * 8);
+        if (!hashes) return 0;
+        scanner->kinds.hashes = hashes;
+        scanner->kinds.hash_capacity = capacity;
+    }
+    if (2 * (count + 1) <= scanner->kinds.place_count) return 1;
+    int64_t wanted = 2 * (scanner->kinds.place_count ? scanner->kinds.place_count : FIRST_ROWS);
+    int32_t *places = grown(scanner, scanner->kinds.places, wanted * 4);
+    if (!places) return 0;
+    scanner->kinds.places = places;
+    scanner->kinds.place_count = wanted;
+    memset(places, 0xFF, (size_t)wanted * 4);
+    for (int64_t row = 0; row < count; row++) {
+        uint64_t at = scanner->kinds.hashes[row] & (uint64_t)(wanted - 1);
+        while (places[at] >= 0) at = (at + 1) & (uint64_t)(wanted - 1);
+        places[at] = (int32_t)row;
+    }
+    return 1;
+}
+
+/* Find the kind that the pending row is, or make it one; 0 if there is no room, or too many have
+ * like hashes. */
+static int find_kind(Scanner *scanner, int64_t *number) {
+    Table *table = scanner->kinds.table;
+    if (!make_places(scanner)) return 0;
+    int64_t row = table->row_count;
+    for (int i = 0; i < table->column_count; i++) /* where its texts end */
+        if (table->columns[i].ends)
+            table->columns[i].ends[row + 1] = (int32_t)table->columns[i].size;
+    uint64_t hash = hash_of_row(table, row), last = (uint64_t)(scanner->kinds.place_count - 1);
+    for (uint64_t n = 0; n < MOST_PROBES; n++) {
+        uint64_t at = (hash + n) & last;
+        int64_t known = scanner->kinds.places[at];
+        if (known < 0) {
+            scanner->kinds.hashes[row] = hash;
+            scanner->kinds.places[at] = (int32_t)row;
+            commit(table);
+            *number = row;
+            return 1;
+        }
+        if (scanner->kinds.hashes[known] == hash && is_same(table, known, row)) {
+            take_back(table);
+            *number = known;
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* ---- JSON ---- */
@@ -386,8 +506,17 @@ static const uint8_t *read_integer(const uint8_t *at, int64_t *value) {
     return at;
 }
 
+/* Past an exponent from -5 to -99; NULL if it is another. */
+static const uint8_t *skip_vanishing(const uint8_t *at) {
+    int exponent = 0, digits = 0;
+    if (at[1] != '-') return NULL;
+    for (at += 2; is_digit(*at) && digits < 2; digits++) exponent = exponent * 10 + (*at++ - '0');
+    return exponent >= 5 && !is_digit(*at) ? at : NULL;
+}
+
 /* Past microseconds of at most 16 digits before the point, as nanoseconds, half to even; NULL if
- * they are none, or no 64 bits hold them. */
+ * they are none, or no 64 bits hold them. With an exponent only if they are less than a ten
+ * thousandth: 9.9999999999999995e-07 is how a picosecond is written. */
 static const uint8_t *read_nanoseconds(const uint8_t *at, int64_t *value) {
     int is_negative = *at == '-', decimals = 0;
     const uint8_t *first = at += is_negative;
@@ -403,7 +532,10 @@ static const uint8_t *read_nanoseconds(const uint8_t *at, int64_t *value) {
             if (next > 5 || (next == 5 && (more || sum % 2))) sum++;
         }
     }
-    if (has_exponent(at)) return NULL;
+    if (has_exponent(at)) {
+        *value = 0;
+        return !is_negative && (first[1] == '.' || at == first + 1) ? skip_vanishing(at) : NULL;
+    }
     for (; decimals < 3; decimals++) sum *= 10;
     if (sum > INT64_MAX) return NULL;
     *value = is_negative ? -(int64_t)sum : (int64_t)sum;
@@ -462,7 +594,7 @@ typedef struct {
     const uint8_t *category, *name, *process, *thread;
     int64_t category_size, name_size, process_size, thread_size;
     int64_t time_ns, dur_ns, process_id, thread_id, flow_id;
-    int name_escapes;
+    int name_escapes, has_text_place;
     unsigned seen;
     uint8_t phase;
     const Route *route;
@@ -502,6 +634,38 @@ static int is_none(const Key *key, int64_t value) {
     return 0;
 }
 
+/* Past a quoted whole number. */
+static const uint8_t *read_quoted(const uint8_t *at, int may_refer, int64_t *value) {
+    if (*at++ != '"') return NULL;
+    if (may_refer && *at == '-') return NULL;
+    if (may_refer && at[0] == '$' && at[1] == '$') at += 2;
+    if (may_refer && *at == '-') return NULL;
+    at = read_integer(at, value);
+    return at && *at == '"' ? at + 1 : NULL;
+}
+
+/* Whether a text has no escapes but those that Python writes too. */
+static int has_usual_escapes(const uint8_t *from, const uint8_t *end) {
+    for (; from < end; from++) {
+        if (*from != '\\') continue;
+        from++;
+        if (!strchr("\"\\bfnrt", *from)) return 0;
+    }
+    return 1;
+}
+
+/* Past a text, which goes into a column of the kinds. */
+static const uint8_t *read_label(Scanner *scanner, Table *kinds, int column, const uint8_t *at) {
+    int escapes = 0;
+    if (*at != '"') return NULL;
+    const uint8_t *end = text_end(++at, &escapes);
+    if (!end) return NULL;
+    if (escapes ? !has_usual_escapes(at, end) || !put_escaped(scanner, kinds, column, at, end)
+                : !put_text(scanner, kinds, column, at, end - at))
+        return NULL;
+    return end + 1;
+}
+
 /* Past the value of a known key, which goes into its column; NULL if it is odd. */
 static const uint8_t *read_known(Scanner *scanner, Table *table, const Key *key,
                                  const uint8_t *at) {
@@ -526,6 +690,11 @@ static const uint8_t *read_known(Scanner *scanner, Table *table, const Key *key,
     case KEY_TEXT:
         if (!(at = plain_text(at, &from, &size))) return NULL;
         return put_text(scanner, table, key->column, from, size) ? at : NULL;
+    case KEY_DIGITS:
+    case KEY_REFERENCE:
+        if (!(at = read_quoted(at, key->kind == KEY_REFERENCE, &value))) return NULL;
+        return put_integer(scanner, table, key->column, value) ? at : NULL;
+    case KEY_LABEL: return read_label(scanner, table->kinds, key->column, at);
     default: return read_vector(scanner, table, key->column, at);
     }
 }
@@ -583,11 +752,30 @@ static const uint8_t *skip_as_written(const uint8_t *at) {
     return *at == ']' ? at + 1 : NULL;
 }
 
-/* Put the arguments that have no column, as a JSON object. */
-static int put_others(Scanner *scanner, Table *table, const Other *others, int count) {
+/* Whether arguments are in the text as they are to be written: in order, without spaces. */
+static int is_as_written(const Other *others, int count, const uint8_t *from, const uint8_t *end) {
+    if (others[0].key != from + 2) return 0;
+    for (int i = 0; i < count; i++) {
+        const uint8_t *value = others[i].key + others[i].key_size + 2;
+        const uint8_t *next = others[i].value + others[i].value_size;
+        if (others[i].value != value) return 0;
+        if (i + 1 < count ? others[i + 1].key != next + 2 : next != end) return 0;
+    }
+    return 1;
+}
+
+/* Put the arguments that have no column, as a JSON object; all arguments are from `from` up to the
+ * brace at `end`. */
+static int put_others(Scanner *scanner, Table *table, const Other *others, int count,
+                      const uint8_t *from, const uint8_t *end) {
     Column *column = &table->columns[table->role[IN_REST]];
     if (!count) return 1;
     if (!begin_column(scanner, table, column)) return 0;
+    if (is_as_written(others, count, from, end)) {
+        if (!append(scanner, column, from, end - from + 1)) return 0;
+        mark(column, table->row_count);
+        return 1;
+    }
     for (int i = 0; i < count; i++) {
         const uint8_t *before = (const uint8_t *)(i ? "," : "{"), *colon = (const uint8_t *)":";
         if (!append(scanner, column, before, 1)) return 0;
@@ -604,8 +792,10 @@ static int put_others(Scanner *scanner, Table *table, const Other *others, int c
 /* Past the object of arguments at `at`; NULL if it is odd. */
 static const uint8_t *read_args(Scanner *scanner, Table *table, const uint8_t *at) {
     Other others[MOST_OTHERS];
-    uint64_t used = 0; /* a bit for each column that a key was for */
+    uint64_t used[2] = {0}; /* a bit for each column that a key was for, here and of the kinds */
     int last = 0, other_count = 0;
+    const uint8_t *from = at;
+    if (table->role[IN_REST] < 0) return skip_value(at, MOST_DEPTH); /* none is wanted */
     at = skip_space(at + 1);
     if (*at == '}') return at + 1;
     for (;;) {
@@ -617,27 +807,29 @@ static const uint8_t *read_args(Scanner *scanner, Table *table, const uint8_t *a
         if (!at || *(at = skip_space(at)) != ':') return NULL;
         other.value = at = skip_space(at + 1);
         int is_other = !key || key->kind == KEY_OTHER; /* which other tables have a column for */
-        if (key && is_other) {
+        if (key) {
             other.key = other_key;
             other.key_size = key->length;
         }
         if (!is_other) {
-            uint64_t bit = (uint64_t)1 << key->column;
-            if (used & bit) return NULL;
-            used |= bit;
-            at = read_known(scanner, table, key, at);
-        } else {
-            if (!(at = key ? skip_as_written(at) : skip_value(at, MOST_DEPTH))) return NULL;
+            uint64_t bit = (uint64_t)1 << key->column, *seen = &used[key->kind == KEY_LABEL];
+            if (*seen & bit) return NULL;
+            *seen |= bit;
+            if (!(at = read_known(scanner, table, key, at))) return NULL;
+            is_other = table->kinds && !is_null(other.value);
+        } else if (!(at = key ? skip_as_written(at) : skip_value(at, MOST_DEPTH))) {
+            return NULL;
+        }
+        if (is_other) {
             other.value_size = at - other.value;
             if (!insert_other(others, &other_count, other)) return NULL;
         }
-        if (!at) return NULL;
         at = skip_space(at);
         if (*at == '}') break;
         if (*at != ',') return NULL;
         at = skip_space(at + 1);
     }
-    return put_others(scanner, table, others, other_count) ? at + 1 : NULL;
+    return put_others(scanner, table, others, other_count, from, at) ? at + 1 : NULL;
 }
 
 /* ---- events ---- */
@@ -648,7 +840,8 @@ static int find_route(Scanner *scanner, Event *event) {
         int i = n < 0 ? scanner->last_route : n; /* mostly that of the event before */
         const Route *route = &scanner->routes[i];
         if (route->phase != (char)event->phase || route->length != event->category_size) continue;
-        if (memcmp(route->category, event->category, (size_t)route->length) != 0) continue;
+        if (route->length && memcmp(route->category, event->category, (size_t)route->length) != 0)
+            continue;
         if (route->memory_table >= 0 && event->name_escapes) return 0; /* it may spell [memory] */
         int is_memory = route->memory_table >= 0 && event->name_size == 8 &&
                         !memcmp(event->name, "[memory]", 8);
@@ -656,7 +849,8 @@ static int find_route(Scanner *scanner, Event *event) {
         event->route = route;
         event->route_number = i;
         event->table = &scanner->tables[is_memory ? route->memory_table : route->table];
-        return make_room(scanner, event->table);
+        Table *kinds = event->table->kinds;
+        return make_room(scanner, event->table) && (!kinds || make_room(scanner, kinds));
     }
     return 0;
 }
@@ -680,7 +874,7 @@ static int is_key(const uint8_t *key, int64_t size, const char *name) {
 static const uint8_t *read_member(Scanner *scanner, Event *event, const uint8_t *key, int64_t size,
                                   const uint8_t *at) {
     unsigned bit;
-    const uint8_t *text;
+    const uint8_t *text, *value = at;
     int64_t length;
     if (is_key(key, size, "ph")) {
         bit = HAS_PHASE;
@@ -715,7 +909,7 @@ static const uint8_t *read_member(Scanner *scanner, Event *event, const uint8_t 
         at = skip_value(at, MOST_DEPTH);
     } else if (is_key(key, size, "args")) {
         bit = HAS_ARGS;
-        const unsigned needed = HAS_PHASE | HAS_CATEGORY | HAS_NAME;
+        const unsigned needed = HAS_PHASE | HAS_NAME;
         if (*at != '{' || (event->seen & (needed | HAS_ARGS)) != needed ||
             !find_route(scanner, event))
             return NULL;
@@ -725,22 +919,24 @@ static const uint8_t *read_member(Scanner *scanner, Event *event, const uint8_t 
     }
     if (!at || (event->seen & bit)) return NULL;
     event->seen |= bit;
+    if (bit & (HAS_PROCESS | HAS_THREAD)) event->has_text_place |= *value == '"';
     return at;
 }
 
 /* Whether an event has all that its route says, and nothing else. */
 static int is_complete(const Event *event) {
-    const unsigned all = HAS_PHASE | HAS_CATEGORY | HAS_NAME | HAS_PROCESS | HAS_THREAD | HAS_TIME;
+    const unsigned all = HAS_PHASE | HAS_NAME | HAS_PROCESS | HAS_THREAD | HAS_TIME;
     int is_flow = event->table->role[IN_FLOW] >= 0;
-    unsigned wanted =
-        all | (event->route->has_duration ? HAS_DURATION : 0) | (is_flow ? HAS_FLOW : 0);
+    unsigned wanted = all | (event->route->length ? HAS_CATEGORY : 0) |
+                      (event->route->has_duration ? HAS_DURATION : 0) | (is_flow ? HAS_FLOW : 0);
+    if (event->has_text_place && event->table->role[IN_TRACK] < 0) return 0;
     unsigned optional =
         HAS_ARGS | (is_flow ? HAS_BINDING : 0) | (event->phase == 'i' ? HAS_SCOPE : 0);
     return (event->seen & ~optional) == wanted;
 }
 
 static int put_name(Scanner *scanner, const Event *event) {
-    Table *table = event->table;
+    Table *table = event->table->kinds ? event->table->kinds : event->table;
     int at = table->role[IN_NAME];
     if (at < 0) return 1;
     if (event->name_escapes)
@@ -751,6 +947,7 @@ static int put_name(Scanner *scanner, const Event *event) {
 /* Put process and thread: as numbers, and what is not one as the name of the track. */
 static int put_track(Scanner *scanner, const Event *event) {
     Table *table = event->table;
+    if (table->role[IN_PROCESS] < 0) return 1; /* the kinds have it */
     if (!event->process && !put_integer(scanner, table, table->role[IN_PROCESS], event->process_id))
         return 0;
     if (!event->thread && !put_integer(scanner, table, table->role[IN_THREAD], event->thread_id))
@@ -766,6 +963,20 @@ static int put_track(Scanner *scanner, const Event *event) {
     return 1;
 }
 
+static int put_kind(Scanner *scanner, const Event *event) {
+    Table *table = event->table, *kinds = table->kinds;
+    uint64_t marks = 0;
+    int64_t number;
+    if (!kinds) return 1;
+    for (int i = 0; i < table->column_count; i++)
+        marks |= (uint64_t)has_value(&table->columns[i], table->row_count) << i;
+    return put_integer(scanner, kinds, kinds->role[IN_PROCESS], event->process_id) &&
+           put_integer(scanner, kinds, kinds->role[IN_THREAD], event->thread_id) &&
+           put_integer(scanner, kinds, kinds->role[IN_ROUTE], event->route_number) &&
+           put_integer(scanner, kinds, kinds->role[IN_MARKS], (int64_t)marks) &&
+           find_kind(scanner, &number) && put_integer(scanner, table, table->role[IN_KIND], number);
+}
+
 static int put_event(Scanner *scanner, const Event *event, int64_t id) {
     Table *table = event->table;
     return put_integer(scanner, table, table->role[IN_ID], id) &&
@@ -775,7 +986,7 @@ static int put_event(Scanner *scanner, const Event *event, int64_t id) {
             put_integer(scanner, table, table->role[IN_DURATION], event->dur_ns)) &&
            (table->role[IN_FLOW] < 0 ||
             put_integer(scanner, table, table->role[IN_FLOW], event->flow_id)) &&
-           put_name(scanner, event) && put_track(scanner, event);
+           put_name(scanner, event) && put_track(scanner, event) && put_kind(scanner, event);
 }
 
 /* Past the event at `at`, which is a row now; NULL if it is odd. */
@@ -794,7 +1005,7 @@ static const uint8_t *read_event(Scanner *scanner, Event *event, const uint8_t *
         at = skip_space(at + 1);
     }
     if (!event->table) { /* no arguments: nobody asked yet where it goes */
-        const unsigned needed = HAS_PHASE | HAS_CATEGORY | HAS_NAME;
+        const unsigned needed = HAS_PHASE | HAS_NAME;
         if ((event->seen & needed) != needed || !find_route(scanner, event)) return NULL;
     }
     if (!is_complete(event) || !put_event(scanner, event, id)) return NULL;
@@ -815,17 +1026,19 @@ static int keep_odd(Scanner *scanner, int64_t start, int64_t end, int64_t id) {
     return 1;
 }
 
+static void clear_table(Table *table) {
+    for (int i = 0; i < table->column_count; i++) {
+        Column *column = &table->columns[i];
+        if (column->known) memset(column->known, 0, (size_t)table->capacity / 8);
+        column->known_count = column->size = 0;
+    }
+    table->row_count = 0;
+}
+
 static void clear(Scanner *scanner) {
     scanner->odd_count = 0;
-    for (int i = 0; i < scanner->table_count; i++) {
-        Table *table = &scanner->tables[i];
-        for (int j = 0; j < table->column_count; j++) {
-            Column *column = &table->columns[j];
-            if (column->known) memset(column->known, 0, (size_t)table->capacity / 8);
-            column->known_count = column->size = 0;
-        }
-        table->row_count = 0;
-    }
+    for (int i = 0; i < scanner->table_count; i++)
+        if (&scanner->tables[i] != scanner->kinds.table) clear_table(&scanner->tables[i]);
 }
 
 EXPORT int tracekit_is_ascii(const uint8_t *text, int64_t size) {
@@ -851,6 +1064,7 @@ EXPORT int tracekit_scan(Scanner *scanner, const uint8_t *text, int64_t size, in
         const uint8_t *end = read_event(scanner, &event, at, first_id + *count);
         if (!end) {
             if (event.table) take_back(event.table);
+            if (event.table && event.table->kinds) take_back(event.table->kinds);
             if (scanner->failed || !(end = skip_value(at, MOST_DEPTH))) return REFUSED;
             if (!keep_odd(scanner, at - text, end - text, first_id + *count)) return REFUSED;
         }
@@ -898,6 +1112,19 @@ EXPORT int tracekit_key(Scanner *scanner, int number, const char *name, int leng
     return 1;
 }
 
+/* Say that the texts of the events of one table are in another, with process, thread, route and
+ * marks, each combination once. It lasts from scan to scan. */
+EXPORT void tracekit_kinds(Scanner *scanner, int table, int kinds) {
+    scanner->kinds.table = scanner->tables[table].kinds = &scanner->tables[kinds];
+}
+
+/* Forget all kinds: the next has number 0 again. */
+EXPORT void tracekit_forget(Scanner *scanner) {
+    clear_table(scanner->kinds.table);
+    if (scanner->kinds.places)
+        memset(scanner->kinds.places, 0xFF, (size_t)scanner->kinds.place_count * 4);
+}
+
 /* Say where events of a phase and category go; 0 if there is no room. */
 EXPORT int tracekit_route(Scanner *scanner, int phase, const char *category, int length, int table,
                           int has_duration, int memory_table) {
@@ -938,8 +1165,66 @@ EXPORT void tracekit_free(Scanner *scanner) {
             Column *column = &scanner->tables[i].columns[j];
             free(column->known), free(column->integers), free(column->ends), free(column->bytes);
         }
+    free(scanner->kinds.hashes);
+    free(scanner->kinds.places);
     free(scanner->odd);
     free(scanner);
+}
+
+/* ---- objects ---- */
+
+typedef struct {
+    const char *names[MOST_KEYS]; /* as in JSON, without the quotes */
+    int32_t sizes[MOST_KEYS];
+    int count;
+} Without;
+
+/* Write an object without some members, to `to`; the size, 0 if none is left, or -1 if it is none.
+ */
+static int64_t write_without(const uint8_t *at, const Without *without, uint8_t *to) {
+    uint8_t *begin = to;
+    int escapes = 0;
+    if (*at != '{') return -1;
+    while (*at != '}') {
+        const uint8_t *key = ++at + 1, *end;
+        int is_wanted = 1;
+        if (at[0] != '"' || !(end = text_end(key, &escapes)) || end[1] != ':') return -1;
+        for (int i = 0; i < without->count; i++)
+            if (end - key == without->sizes[i] &&
+                !memcmp(key, without->names[i], (size_t)without->sizes[i]))
+                is_wanted = 0;
+        if (!(end = skip_value(end + 2, MOST_DEPTH)) || (*end != ',' && *end != '}')) return -1;
+        if (is_wanted) {
+            *to = to == begin ? '{' : ',';
+            memcpy(to + 1, at, (size_t)(end - at));
+            to += end - at + 1;
+        }
+        at = end;
+    }
+    if (to == begin) return 0;
+    *to = '}';
+    return to + 1 - begin;
+}
+
+/* Write some of the objects that a scan made of arguments, without some members: those of `rows`,
+ * one after the other. `ends` and `known` are as in Arrow; what follows the text of all objects is
+ * PADDING. 0 if one is none. */
+EXPORT int tracekit_without(int64_t count, const int64_t *rows, const int32_t *ends,
+                            const uint8_t *texts, const Without *without, int32_t *new_ends,
+                            uint8_t *known, uint8_t *to) {
+    int64_t size = 0;
+    new_ends[0] = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int32_t from = ends[rows[i]], until = ends[rows[i] + 1];
+        int64_t written = 0;
+        if (until > from && !without->count)
+            memcpy(to + size, texts + from, (size_t)(written = until - from));
+        else if (until > from && (written = write_without(texts + from, without, to + size)) < 0)
+            return 0;
+        if (written) known[i / 8] |= (uint8_t)(1 << (i % 8));
+        new_ends[i + 1] = (int32_t)(size += written);
+    }
+    return 1;
 }
 
 /* ---- nesting ---- */

@@ -339,19 +339,40 @@ from tracekit.reading.chrome.events import EventDecoder
 from tracekit.reading.chrome.scanner import PADDING, Scanner
 
 rng, contents = random.Random(1), [text[text.index(b"[") + 1 :] for text in seeds()]
+plan = torch_profiler._PLAN
 library = declared(ctypes.CDLL({library!r}))
 decoder = EventDecoder(torch_profiler._TYPED_KEYS, torch_profiler._LAYOUTS)
 """
 _DAMAGE = """
-scanner = Scanner(library, torch_profiler._PLAN)
+import numpy as np
+from tracekit.reading.chrome.scanner import without
+scanner = Scanner(library, plan)
 sound = 0
 for _ in range(1500):
     text = damaged(rng.choice(contents), rng)
     found = scanner.scan(memoryview(text), 0, decoder)
     sound += found is not None
+    for rows in found.plain.tables.values() if found else ():
+        if "args_json" in rows.columns:
+            without(rows.columns["args_json"], np.arange(0, len(rows), 2), ("a", "correlation_id"))
     size = rng.randrange(len(text) + 1)
     scanner.scan(memoryview(text + PADDING)[:size], 0, decoder)  # a block among others
 print(sound)
+"""
+#: The events of the trace viewer, whose texts are kept from one scan to the next.
+_VIEWER = """
+import numpy as np
+from tests.parsers.test_tensorflow_trace_scanned import ODD as ODD_EVENTS, PLAIN as PLAIN_EVENTS
+from tracekit.parsers.tensorflow_trace import plain
+from tracekit.reading.chrome import scanner as scanner_module
+from tracekit.reading.chrome.scanner import without
+plan = plain.PLAN
+scanner_module.library = lambda: library
+scanner_module._MOST_KINDS = 500
+contents = [
+    (",".join([*PLAIN_EVENTS, *ODD_EVENTS]) + "]}").encode(),
+    (",".join(PLAIN_EVENTS[: len(PLAIN_EVENTS) // 2]) + "]}").encode(),
+]
 """
 #: One allocation fails, the first, the second and so on: the block is refused, and each after it.
 _LACK = """
@@ -359,7 +380,7 @@ left = ctypes.c_long.in_dll(library, "allocations_left")
 text = memoryview(b",".join(contents[0][:-2] for _ in range(60)))
 refused = 0
 for number in range(10_000):
-    scanner, left.value = Scanner(library, torch_profiler._PLAN), number
+    scanner, left.value = Scanner(library, plan), number
     first = scanner.scan(text, 0, decoder)
     if left.value >= 0:
         break
@@ -498,8 +519,16 @@ def test_sanitizers_find_nothing(tmp_path: Path, library: Any) -> None:
     assert sanitized(_DAMAGE, tmp_path) > 50, "most are refused, but not all"
 
 
+def test_sanitizers_find_nothing_in_what_the_viewer_reads(tmp_path: Path, library: Any) -> None:
+    assert sanitized(_VIEWER + _DAMAGE, tmp_path) > 50
+
+
 def test_no_lack_of_memory_harms(tmp_path: Path, library: Any) -> None:
     assert sanitized(_LACK, tmp_path) > 50
+
+
+def test_no_lack_of_memory_harms_what_the_viewer_reads(tmp_path: Path, library: Any) -> None:
+    assert sanitized(_VIEWER + _LACK, tmp_path) > 20
 
 
 def test_the_walk_to_contexts_touches_its_own_memory_only(tmp_path: Path, library: Any) -> None:

@@ -21,6 +21,7 @@ _MOST_DIGITS = 100
 _MANY = 4096
 _MOST_COMMON_LENGTH = 40
 _THREE = pa.list_(INT, 3)
+_REFERENCE = re.compile(r"(?:\$\$)?(\d{1,18})")
 _INTEGER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)\s*")
 _REAL = re.compile(r"[\s0-9.eE+-]+")
 _ARROW_REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
@@ -57,6 +58,12 @@ def integer(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if -_INT64_MAX - 1 <= value <= _INT64_MAX else None
+
+
+def reference(value: Any) -> int | None:
+    """The number of something that the profiler refers to: 5 of ``$$5``, as XLA writes it, or 5."""
+    match = _REFERENCE.fullmatch(str(value))
+    return int(match[1]) if match else None
 
 
 def real(value: Any) -> float | None:

@@ -77,9 +77,13 @@ class EventGroup:
         return len(self.ids)
 
     def argument_texts(self, *keys: str) -> list[str | None]:
-        """The argument under the first of `keys` that there is, as text; None if it is not."""
-        values = next((self.args[k] for k in keys if k in self.args), None)
-        return [None] * len(self) if values is None else texts(values)
+        """The argument under the first of `keys` that an event has, as text; None if it is none."""
+        columns = [texts(self.args[key]) for key in keys if key in self.args]
+        if len(columns) == 1:
+            return columns[0]
+        return [
+            next((t for t in row if t is not None), None) for row in zip(*columns, strict=True)
+        ] or [None] * len(self)
 
     def take(self, places: Sequence[int]) -> EventGroup:
         """Some rows, without the arguments that none of them has."""

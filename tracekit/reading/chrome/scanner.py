@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.compiled import library
-from tracekit.reading.chrome.columns import Arg, Choice, Scaling
+from tracekit.reading.chrome.columns import Arg, Choice, Scaling, reference
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.salvage import DAMAGE
-from tracekit.schema import INT, REAL, TEXT, Table
+from tracekit.schema import INT, REAL, TEXT, Column, Table
 
 #: What follows a text that is scanned: the scanner looks ahead.
 PADDING = bytes(64)
 _LARGEST_BLOCK_BYTES = 1 << 30
 _INTEGER_COLUMN, _TEXT_COLUMN = range(2)
-_INTEGER, _NUMBER, _JSON, _TEXT, _VECTOR, _OTHER = range(6)
+_INTEGER, _NUMBER, _JSON, _TEXT, _VECTOR, _OTHER, _DIGITS, _REFERENCE, _LABEL = range(9)
+_MOST_WITHOUT = 64
+#: More are forgotten: no program has so many instructions, but each event may have its own name.
+_MOST_KINDS, _MOST_KIND_BYTES = 1 << 16, 32 << 20
 _CLOSED, _REFUSED = 1, 2
 _LEAST, _MOST = -(2**63), 2**63 - 1
 #: Which column of a table holds what the event itself says, in the order of tracekit.c.
@@ -40,7 +44,12 @@ _ROLES: tuple[tuple[str, ...], ...] = (
     ("track_name",),
     ("flow_id",),
     ("args_json",),
+    ("kind_number",),
+    ("marks",),
 )
+#: Of tables for a plan with kinds.
+KIND_NUMBER = Column("kind_number", INT, "which kind an event is of")
+MARKS = Column("marks", INT, "a bit for each column of an event that has a value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +68,16 @@ class ScanPlan:
 
     ``args`` are the arguments by table, ``typed`` those that the decoder gives as Python values: of
     the others, the JSON text is kept as it is.
+
+    With ``kinds``, there is one table, and a profiler writes all its arguments as text. Those in
+    columns of `kinds`, and the names of events, are not in the table but in `Kinds`; its other
+    arguments are numbers. All of them stay in ``args_json``, see `without`.
     """
 
     routes: Sequence[Route]
     args: Mapping[str, Mapping[str, Arg]]
     typed: Collection[str]
+    kinds: Table | None = None
 
 
 @dataclass(slots=True)
@@ -87,12 +101,59 @@ class ScannedRows:
 
 
 @dataclass(slots=True)
+class Kinds:
+    """What plain events are, each once, by its number; see `ScanPlan`.
+
+    Columns are texts, ``process_id``, ``thread_id``, the ``route`` and ``marks``, where bit i is
+    whether the column `numbered[i]` of the event has a value. All kinds are forgotten when they are
+    many: then ``generation`` changes, and numbers begin anew.
+    """
+
+    columns: dict[str, list[Any]]
+    numbered: Sequence[str] = ()
+    generation: int = 0
+    count: int = 0
+    size_bytes: int = 0
+
+    def add(self, columns: Mapping[str, pa.Array], count: int) -> None:
+        """Take the next kinds."""
+        self.count += count
+        for name, column in columns.items():
+            self.size_bytes += column.nbytes
+            self.columns[name] += column.to_pylist()
+
+    def kind(self, number: int) -> dict[str, Any]:
+        """What one kind is."""
+        return {name: values[number] for name, values in self.columns.items()}
+
+    def has(self, number: int, name: str) -> bool:
+        """Whether events of a kind have a value in the column `name`."""
+        marks: int = self.columns["marks"][number]
+        return bool(marks >> self.numbered.index(name) & 1)
+
+    def is_full(self) -> bool:
+        """Whether there are many."""
+        return self.count > _MOST_KINDS or self.size_bytes > _MOST_KIND_BYTES
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.generation += 1
+        self.count = self.size_bytes = 0
+        for known in self.columns.values():
+            known.clear()
+
+
+@dataclass(slots=True)
 class ScannedBlock:
-    """The plain events of the block at ``block_offset``, by table."""
+    """The plain events of the block at ``block_offset``, by table; ``kinds`` hold until the next.
+
+    Without a table of kinds in the plan, ``kinds`` has none.
+    """
 
     block_offset: int
     event_count: int
     tables: dict[str, ScannedRows]
+    kinds: Kinds = field(default_factory=lambda: Kinds({}))
 
     def __len__(self) -> int:
         """Number of events."""
@@ -146,31 +207,52 @@ class Scanner:
         self._tables: list[_ScanTable] = []
         self._routes = plan.routes
         wanted = [t for route in plan.routes for t in (route.table, route.memory_table) if t]
+        if plan.kinds is not None:
+            wanted.append(plan.kinds)
         for table in dict.fromkeys(wanted):
-            self._add_table(table, plan.args[table.name], plan.typed)
+            self._add_columns(table, plan.args[table.name])
+        for number, found in enumerate(self._tables):
+            if found.table is not plan.kinds:
+                self._add_keys(number, plan.typed, has_kinds=plan.kinds is not None)
         for route in plan.routes:
             self._add_route(route)
+        self._kinds = Kinds({})
+        if plan.kinds is not None:
+            self._kinds = Kinds(
+                {name: [] for name in self._tables[-1].names}, self._tables[0].names
+            )
+            scan.tracekit_kinds(self._scanner, 0, len(self._tables) - 1)
 
     def __del__(self) -> None:
         """Give the memory back."""
         if self._scanner:
             self._scan.tracekit_free(self._scanner)
 
-    def _add_table(self, table: Table, args: Mapping[str, Arg], typed: Collection[str]) -> None:
+    def _add_columns(self, table: Table, args: Mapping[str, Arg]) -> None:
         own = {name for names in _ROLES for name in names}
         names = [c.name for c in table.columns if c.name in own or c.name in args] + ["route"]
         kinds = [_column_kind(table, name, args.get(name)) for name in names]
         roles = [next((names.index(n) for n in role if n in names), -1) for role in _ROLES]
-        number = self._scan.tracekit_table(
-            self._scanner, len(names), _numbers(kinds), _numbers(roles)
-        )
+        self._scan.tracekit_table(self._scanner, len(names), _numbers(kinds), _numbers(roles))
         self._tables.append(_ScanTable(table, names, kinds, args))
-        for column, argument in args.items():
+
+    def _add_keys(self, number: int, typed: Collection[str], *, has_kinds: bool) -> None:
+        found = self._tables[number]
+        for column, argument in found.args.items():
             if not argument.axis:  # the first number of a list stands for all three
                 for key in argument.keys:
-                    kind = _key_kind(table, column, argument, is_json=key not in typed)
-                    self._add_key(number, key, names.index(column), kind, argument)
-        known = {key for argument in args.values() for key in argument.keys}
+                    kind = (
+                        _key_kind_of_text(argument)
+                        if has_kinds
+                        else _key_kind(found.table, column, argument, is_json=key not in typed)
+                    )
+                    self._add_key(number, key, found.names.index(column), kind, argument)
+        labels = self._tables[-1].args if has_kinds else {}
+        for column, argument in labels.items():
+            for key in argument.keys:
+                place = self._tables[-1].names.index(column)
+                self._add_key(number, key, place, _LABEL, argument)
+        known = {key for args in (found.args, labels) for a in args.values() for key in a.keys}
         for key in sorted(set(typed) - known):
             self._add_key(number, key, 0, _OTHER, Arg((key,)))
 
@@ -209,6 +291,9 @@ class Scanner:
         address = np.frombuffer(text, np.uint8).ctypes.data
         if not self._scan.tracekit_is_ascii(address, len(block)) and not _is_utf8(block):
             return None
+        if self._kinds.is_full():
+            self._kinds.forget()
+            self._scan.tracekit_forget(self._scanner)
         count, place = ctypes.c_int64(), ctypes.c_int64()
         end = self._scan.tracekit_scan(
             *(self._scanner, address, len(block), offset),
@@ -220,9 +305,12 @@ class Scanner:
             odd = self._odd(block, offset, decoder)
         except DAMAGE:
             return None
-        tables = {t.table.name: self._rows(i) for i, t in enumerate(self._tables)}
+        shown = self._tables[:-1] if self._kinds.columns else self._tables
+        tables = {t.table.name: self._rows(i) for i, t in enumerate(shown)}
         known = {name: rows for name, rows in tables.items() if rows is not None}
-        plain = ScannedBlock(offset, count.value - sum(map(len, odd)), known)
+        if self._kinds.columns:
+            self._learn_kinds(len(shown))
+        plain = ScannedBlock(offset, count.value - sum(map(len, odd)), known, self._kinds)
         return Scan(plain, odd, place.value if end == _CLOSED else None)
 
     def _odd(self, block: memoryview, offset: int, decoder: EventDecoder) -> list[EventGroup]:
@@ -254,23 +342,81 @@ class Scanner:
             columns[name] = _made(columns[name], found.args[name], kind)
         return ScannedRows(self._routes, columns.pop("route"), columns)
 
-    def _column(self, table: int, place: int, count: int) -> pa.Array | None:
-        """A copy of a column: the next scan writes where it is."""
+    def _learn_kinds(self, number: int) -> None:
+        """Take the kinds that came with the block just scanned."""
+        first, count = self._kinds.count, self._scan.tracekit_rows(self._scanner, number)
+        if count == first:
+            return
+        names = self._tables[number].names
+        found = {name: self._later(number, place, first, count) for place, name in enumerate(names)}
+        self._kinds.add(found, count - first)
+
+    def _later(self, table: int, place: int, first: int, count: int) -> pa.Array:
+        """A copy of the rows of a column from `first` on."""
+        start = first // 8 * 8
+        column = self._column(table, place, count, start)
+        if column is None:
+            return pa.nulls(count - first)
+        return column.slice(first - start)
+
+    def _column(self, table: int, place: int, count: int, start: int = 0) -> pa.Array | None:
+        """A copy of a column, which the next scan changes, from `start` on, a multiple of 8."""
         at = (ctypes.c_int64 * 4)()
         known_count = self._scan.tracekit_column(self._scanner, table, place, at)
         if not known_count:
             return None
-        bits, values, texts, size = at
-        known = None if known_count == count else _copied(bits, (count + 7) // 8)
+        bits, values, texts, _ = at
+        size = count - start
+        known = None if known_count == count else _copied(bits + start // 8, (size + 7) // 8)
         if self._tables[table].kinds[place] == _INTEGER_COLUMN:
-            buffers = [known, _copied(values, 8 * count)]
-            return pa.Array.from_buffers(INT, count, buffers, count - known_count)
-        buffers = [known, _copied(values, 4 * (count + 1)), _copied(texts, size)]
-        return pa.Array.from_buffers(TEXT, count, buffers, count - known_count)
+            buffers = [known, _copied(values + 8 * start, 8 * size)]
+            return pa.Array.from_buffers(INT, size, buffers)
+        ends = np.frombuffer(ctypes.string_at(values + 4 * start, 4 * (size + 1)), np.int32)
+        first, last = int(ends[0]), int(ends[-1])
+        places = pa.py_buffer(ends - first if first else ends)
+        buffers = [known, places, _copied(texts + first, last - first, len(PADDING))]
+        return pa.Array.from_buffers(TEXT, size, buffers)
 
 
-def _copied(address: int, size: int) -> pa.Buffer:
-    return pa.py_buffer(ctypes.string_at(address, size) if size else b"")
+class _Without(ctypes.Structure):
+    """`Without` of tracekit.c."""
+
+    _fields_ = (
+        ("names", ctypes.c_char_p * _MOST_WITHOUT),
+        ("sizes", ctypes.c_int32 * _MOST_WITHOUT),
+        ("count", ctypes.c_int),
+    )
+
+
+def without(objects: pa.Array, rows: npt.NDArray[np.int64], keys: Collection[str]) -> pa.Array:
+    """Some of the objects that a scan made of arguments, each row once, without these keys.
+
+    `objects` are a whole column as it was scanned: what follows its text is looked at.
+    """
+    found = library()
+    assert found is not None, "there is a scanner"
+    names = [key.encode() for key in keys]
+    told = _Without((*names,), (*map(len, names),), len(names))
+    _, ends, texts = objects.buffers()
+    sizes = np.diff(np.frombuffer(ends, np.int32, len(objects) + 1))
+    places = np.ascontiguousarray(rows, np.int64)
+    new_ends = np.empty(len(rows) + 1, np.int32)
+    known = np.zeros((len(rows) + 7) // 8, np.uint8)
+    written = np.empty(int(sizes[places].sum()), np.uint8)
+    is_sound = found.tracekit_without(
+        *(len(rows), places.ctypes.data, ends.address),
+        *(texts.address, ctypes.byref(told)),
+        *(new_ends.ctypes.data, known.ctypes.data, written.ctypes.data),
+    )
+    assert is_sound, "a scan made them"
+    body = pa.py_buffer(written[: new_ends[-1]])
+    buffers = [pa.py_buffer(known), pa.py_buffer(new_ends), body]
+    return pa.Array.from_buffers(TEXT, len(rows), buffers)
+
+
+def _copied(address: int, size: int, more: int = 0) -> pa.Buffer:
+    """A copy of `size` bytes, with `more` after them if there are any."""
+    return pa.py_buffer(ctypes.string_at(address, size + more) if size else b"")
 
 
 def _numbers(values: Sequence[int]) -> Any:
@@ -306,6 +452,11 @@ def _key_kind(table: Table, column: str, argument: Arg, *, is_json: bool) -> int
     if kind == REAL:
         return _NUMBER
     return _JSON if is_json else _TEXT
+
+
+def _key_kind_of_text(argument: Arg) -> int:
+    """What the value of a number written as text must be."""
+    return _REFERENCE if argument.convert is reference else _DIGITS
 
 
 def _made(column: pa.Array, argument: Arg, kind: pa.DataType) -> pa.Array:

@@ -12,7 +12,8 @@ from typing import Any
 
 from tracekit.parser import Report
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
-from tracekit.reading.chrome.reader import TraceReader
+from tracekit.reading.chrome.reader import Events, TraceReader
+from tracekit.reading.chrome.scanner import Scanner
 from tracekit.source import Source
 
 Track = tuple[Hashable, Hashable]
@@ -59,12 +60,19 @@ def _hashable(value: Any) -> Hashable:
     return value if isinstance(value, int | str | None) else repr(value)
 
 
-def first_look(source: Source, typed: Collection[str]) -> Iterator[EventGroup]:
+def first_events(
+    source: Source, typed: Collection[str], scanner: Scanner | None = None
+) -> Iterator[Events]:
     """The events of a trace for those who only look: what is wrong with them is reported later.
 
     `typed` are the argument names to hand out as Python values.
     """
     with source.open() as stream:
-        for group in TraceReader(stream, EventDecoder(typed, {}), Report()).read():
-            assert isinstance(group, EventGroup), "there is no scanner"
-            yield group
+        yield from TraceReader(stream, EventDecoder(typed, {}), Report(), scanner).read()
+
+
+def first_look(source: Source, typed: Collection[str]) -> Iterator[EventGroup]:
+    """The same as groups."""
+    for group in first_events(source, typed):
+        assert isinstance(group, EventGroup), "there is no scanner"
+        yield group

@@ -21,8 +21,8 @@ _MOST_NS = 45 * 10**14
 class OpEvents:
     """Events as columns; None if an event is of no operator, or lacks a number.
 
-    ``start_ps`` and ``dur_ps`` are of the device's own clock. The columns that may be empty are so
-    if no event has the number.
+    ``start_ps`` and ``dur_ps`` are of the device's own clock, ``ids`` are places in the source, by
+    which events are ordered. The columns that may be empty are so if no event has the number.
     """
 
     ops: Sequence[Op | None]
@@ -33,21 +33,24 @@ class OpEvents:
     flop_count: Sequence[int | None] = ()
     normalized_flop_count: Sequence[int | None] = ()
     accessed_bytes: Sequence[int | None] = ()
+    ids: Sequence[int] = ()
 
     def numbers(self, rows: Sequence[int]) -> list[list[int]]:
         """Every column of numbers, at `rows`."""
         columns = (
+            self.ids,
             self.start_ns,
             self.dur_ns,
             self.start_ps,
             self.dur_ps,
             *(getattr(self, name) for name in _AMOUNTS),
         )
-        return [[_NONE if not c or c[i] is None else c[i] for i in rows] for c in columns]
+        return [[NO_NUMBER if not c or c[i] is None else c[i] for i in rows] for c in columns]
 
 
 _AMOUNTS = ("flop_count", "normalized_flop_count", "accessed_bytes")
-_NONE = np.iinfo(np.int64).min
+#: In columns of `LinesOfOps`: unknown.
+NO_NUMBER = np.iinfo(np.int64).min
 
 
 @dataclass(slots=True)
@@ -64,10 +67,25 @@ class LinesOfOps:
         for i, (line, op) in enumerate(zip(lines, events.ops, strict=True)):
             if op is not None:
                 rows.setdefault(line, []).append(i)
-                codes.setdefault(line, []).append(self._codes.setdefault(op, len(self._codes)))
+                codes.setdefault(line, []).append(self.code(op))
         for line, places in rows.items():
             columns = np.array([codes[line], *events.numbers(places)], dtype=np.int64)
             self._lines.setdefault(line, []).append(columns)
+
+    def code(self, op: Op) -> int:
+        """The number of an operator in columns."""
+        return self._codes.setdefault(op, len(self._codes))
+
+    def add_columns(self, lines: Sequence[Hashable], on: Integers, columns: Integers) -> None:
+        """Take events as columns: codes of operators, and the fields of `OpEvents` from ids on.
+
+        `on` are the places of their lines in `lines`.
+        """
+        order = np.argsort(on, kind="stable")
+        edges = np.flatnonzero(np.diff(on[order])) + 1
+        for rows in np.split(order, edges):
+            line = lines[int(on[rows[0]])]
+            self._lines.setdefault(line, []).append(columns[:, rows])
 
     def batches(self) -> Iterator[Batch]:
         """The rows of `op_stat`."""
@@ -82,7 +100,10 @@ class LinesOfOps:
 
 def _add_line(columns: Integers, ops: Sequence[Op], operators: Operators) -> None:
     """Add up the events of one line; an amount that one event lacks is unknown for all."""
-    codes, start_ns, dur_ns, start_ps, dur_ps, *amounts = columns
+    ids = columns[1]
+    if (np.diff(ids) < 0).any():  # in the order of the file: of equal ones, the first is around
+        columns = columns[:, np.argsort(ids, kind="stable")]
+    codes, _, start_ns, dur_ns, start_ps, dur_ps, *amounts = columns
     start, dur, is_known = _times(start_ns, dur_ns, start_ps, dur_ps)
     start, dur = start[is_known], dur[is_known]
     found, places = np.unique(codes[is_known], return_inverse=True)
@@ -107,7 +128,7 @@ def _times(
     if (start_ps >= 0).all():
         start, is_known = start_ps, np.ones(len(start_ps), dtype=np.bool_)
     else:
-        is_known = start_ns != _NONE
+        is_known = start_ns != NO_NUMBER
         first = start_ns[is_known].min(initial=np.iinfo(np.int64).max)
         # As unsigned numbers the difference of any two is exact.
         later = start_ns.view(np.uint64) - first.view(np.uint64)

@@ -93,7 +93,12 @@ def opcode_of(hlo_text: str | None) -> str | None:
 
 def costed(operations: int | None, category: object) -> int | None:
     """Operations by the cost model, which knows nothing of custom calls and says 0 of them."""
-    return None if operations == 0 and category == _CUSTOM_CALL else operations
+    return None if operations == 0 and not has_cost(category) else operations
+
+
+def has_cost(category: object) -> bool:
+    """Whether the cost model knows of an instruction of this category."""
+    return category != _CUSTOM_CALL
 
 
 def to_ns(ps: Integers) -> Integers:
