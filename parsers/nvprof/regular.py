@@ -29,7 +29,7 @@ from tracekit.parsers.nvprof.quantities import DEFAULT_KILO, NONE, POWERS
 from tracekit.parsers.nvprof.tables import SIZES, TableLayout, may_make_header
 from tracekit.parsers.nvprof.traces import AXES, NUMBERED, is_correlated, kind_of_transfer
 from tracekit.reading.copies import direction
-from tracekit.reading.text.mixed_rows import MixedNumbers, MixedRows, mixed_rows
+from tracekit.reading.text.mixed_rows import CellKind, MixedNumbers, MixedRows, mixed_rows
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import INT, REAL, TABLES, TEXT, batch
 
@@ -83,7 +83,8 @@ def rows_at_once(
     table = found.where.table
     if table is None or not is_for_columns(table) or b"\x1b" in text:
         return None
-    rows = mixed_rows(text, [key not in _NUMBER_KEYS for key in table.keys])
+    kinds = [CellKind.NUMBER if key in _NUMBER_KEYS else CellKind.TEXT for key in table.keys]
+    rows = mixed_rows(text, kinds)
     if rows is None or any(map(has_message, rows.texts)):
         return None
     try:
