@@ -40,7 +40,20 @@ def test_other_lines_are_refused(text: bytes) -> None:
 
 
 def test_values_by_hand() -> None:
-    cells = ["1.50", '"12GB/s"', "5%", '"Low (2)"', "", '"n/a"', "1e5", "-1", "1.", "5 %", "07", "1/s"]
+    cells = [
+        "1.50",
+        '"12GB/s"',
+        "5%",
+        '"Low (2)"',
+        "",
+        '"n/a"',
+        "1e5",
+        "-1",
+        "1.",
+        "5 %",
+        "07",
+        "1/s",
+    ]
     rows = mixed_rows("".join(f"{cell},x\n" for cell in cells).encode(), [VALUE, TEXT])
     assert rows is not None
     numbers = rows.numbers[0]
