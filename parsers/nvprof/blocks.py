@@ -39,7 +39,7 @@ def refuse(is_irregular: object) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RowBlock:
     """Rows of a table, and what their texts mean."""
 
     found: PendingRows
@@ -52,7 +52,7 @@ class Block:
     @classmethod
     def of(
         cls, found: PendingRows, table: TableLayout, place: int, rows: MixedRows, text: bytes
-    ) -> Block:
+    ) -> RowBlock:
         """Take rows that begin at `place`; refuse those that may have a header in them."""
         texts = [text.strip() for text in rows.texts]
         refuse(any(len(text) > _LONGEST_TEXT for text in rows.texts))
@@ -148,7 +148,7 @@ class Quantities:
     A text can be a number, too, such as a negative one: `quantities.value` tells.
     """
 
-    block: Block
+    block: RowBlock
     numbers: MixedNumbers
     codes: Ints
     unit: str

@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from tracekit.parser import Batch
 from tracekit.parsers.nvprof.blocks import (
-    Block,
     Columns,
     Ints,
     Quantities,
+    RowBlock,
     known,
     most,
     refuse,
@@ -46,7 +46,7 @@ def is_counters(table: TableLayout) -> bool:
 class CounterBlock:
     """Rows of metrics or events."""
 
-    block: Block
+    block: RowBlock
 
     def take(self) -> list[Batch]:
         """Return the rows, and note what they say in `found`; refuse before that."""
@@ -105,7 +105,7 @@ class CounterBlock:
 class _Kernels:
     """The kernels of the rows of a block: rows of one are mostly one after the other."""
 
-    block: Block
+    block: RowBlock
     marks: Ints  # the codes of the metrics
     times: Ints
     counters: list[_Counter]
@@ -176,7 +176,7 @@ class _Counter:
         note_counter(kernel, self.metric, self.mean, self.times, self.status, self.highest)
 
 
-def _counters(block: Block, means: Quantities, times: Ints) -> list[_Counter]:
+def _counters(block: RowBlock, means: Quantities, times: Ints) -> list[_Counter]:
     """Return the rows of metrics that are columns of a kernel."""
     metrics = block.codes("metric")
     rows = np.flatnonzero(block.flags(metrics, SPECIAL.__contains__))

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Batch
 from tracekit.parsers.nvprof.blocks import (
-    Block,
     Columns,
     Flags,
     Ints,
     Quantities,
+    RowBlock,
     known,
     refuse,
 )
@@ -50,7 +50,7 @@ def is_launches(table: TableLayout) -> bool:
 class LaunchBlock:
     """Launches with metrics."""
 
-    block: Block
+    block: RowBlock
 
     def take(self) -> list[Batch]:
         """Return the rows, and note what they say in `found`; refuse before that."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from tracekit.parser import Batch
 from tracekit.parsers.nvprof import counter_blocks, launch_blocks, trace_blocks
-from tracekit.parsers.nvprof.blocks import Block, IrregularError
+from tracekit.parsers.nvprof.blocks import IrregularError, RowBlock
 from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.tables import TableLayout
 from tracekit.reading.text.mixed_rows import CellKind, mixed_rows
@@ -37,7 +37,7 @@ def rows_at_once(
     if rows is None or any(map(has_message, rows.texts)):
         return None
     try:
-        block = Block.of(found, table, place, rows, text)
+        block = RowBlock.of(found, table, place, rows, text)
         if trace_blocks.is_trace(table):
             return trace_blocks.TraceBlock(block).take()
         if counter_blocks.is_counters(table):

@@ -12,10 +12,10 @@ import pyarrow as pa
 from tracekit.parser import Batch
 from tracekit.parsers.nvprof.blocks import (
     TENS,
-    Block,
     Columns,
     Flags,
     Ints,
+    RowBlock,
     most,
     reals,
     refuse,
@@ -57,7 +57,7 @@ def is_trace(table: TableLayout) -> bool:
 class TraceBlock:
     """Rows of a GPU trace, and what their texts mean."""
 
-    block: Block
+    block: RowBlock
 
     def take(self) -> list[Batch]:
         """Return the rows, and note what they say in `found`; refuse before that."""
