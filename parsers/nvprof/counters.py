@@ -14,9 +14,11 @@ from tracekit.parsers.nvprof.quantities import LEVEL, whole
 from tracekit.schema import REPEATED
 
 Row = dict[str, Any]
+#: What a row of a kernel counts: its section, and the metric.
+Mark = tuple[str, str]
 
-_SECTOR_BYTES = 32
-_PARTS = {
+SECTOR_BYTES = 32
+PARTS = {
     "flop_count_sp": {
         "flop_count_sp_add": "fadd_inst",
         "flop_count_sp_mul": "fmul_inst",
@@ -28,7 +30,7 @@ _PARTS = {
         "flop_count_dp_fma": "dfma_inst",
     },
 }
-_COUNTED = frozenset((*COUNTERS, *L2_SECTORS, *(p for parts in _PARTS.values() for p in parts)))
+COUNTED = frozenset((*COUNTERS, *L2_SECTORS, *(p for parts in PARTS.values() for p in parts)))
 
 
 @dataclass(slots=True)
@@ -37,17 +39,28 @@ class Kernel:
 
     row: Row
     counted: dict[str, Decimal | str] = field(default_factory=dict)
-    seen: set[tuple[str, str]] = field(default_factory=set)
+    seen: set[Mark] = field(default_factory=set)
+    seen_at_once: frozenset[Mark] = frozenset()  # one for many kernels: a set takes some KB
+
+    def has_seen(self, marks: frozenset[Mark]) -> bool:
+        """Return whether any of `marks` was seen."""
+        return not (marks.isdisjoint(self.seen) and marks.isdisjoint(self.seen_at_once))
+
+    def see(self, marks: frozenset[Mark]) -> None:
+        """Note what the next rows count."""
+        if self.seen or self.seen_at_once or len(marks) == 1:
+            self.seen |= marks
+        else:
+            self.seen_at_once = marks
 
     def add(self, metric: str, total: Decimal | None, status: str) -> None:
         """Note a counter: its sum over the launches, or why there is none."""
-        if metric in _COUNTED:
+        if metric in COUNTED:
             self.counted[metric] = status if total is None else total
 
     def add_level(self, metric: str, highest: str) -> None:
         """Note the maximum use of a unit: no use is a count of 0, other levels are unknown."""
-        level = LEVEL.fullmatch(highest) if metric in LEVELS else None
-        if level and not int(level[1]):
+        if metric in LEVELS and is_unused(highest):
             self.counted[metric] = Decimal()
 
     def counter_row(self) -> Row | None:
@@ -56,14 +69,14 @@ class Kernel:
             return None
         plain = (*COUNTERS.items(), *LEVELS.items())
         found = {c: self.counted[m] for m, c in plain if m in self.counted}
-        for total, parts in _PARTS.items():
+        for total, parts in PARTS.items():
             if not isinstance(self.counted.get(total), Decimal):
                 found |= {c: self.counted[m] for m, c in parts.items() if m in self.counted}
         sectors = [self.counted[m] for m in L2_SECTORS if m in self.counted]
         if len(sectors) == len(L2_SECTORS):
             lacking = next((s for s in sectors if isinstance(s, str)), None)
             numbers = [s for s in sectors if isinstance(s, Decimal)]
-            found["l2_t_bytes"] = lacking or sum(numbers, Decimal()) * _SECTOR_BYTES
+            found["l2_t_bytes"] = lacking or sum(numbers, Decimal()) * SECTOR_BYTES
         if not found:
             return None
         why = {column: value for column, value in found.items() if isinstance(value, str)}
@@ -71,6 +84,12 @@ class Kernel:
         row |= {name: self.row.get(name) for name in ("event_id", *REPEATED)}
         row["status_json"] = as_json(why)
         return row
+
+
+def is_unused(level: str) -> bool:
+    """Return whether a level of use is no use at all: ``Idle (0)``."""
+    found = LEVEL.fullmatch(level)
+    return found is not None and not int(found[1])
 
 
 def as_json(values: Mapping[str, Any]) -> str | None:

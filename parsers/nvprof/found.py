@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from tracekit.parser import Batch, Issue, Report
-from tracekit.parsers.nvprof.counters import Kernel, Row, as_json
+from tracekit.parsers.nvprof.counters import Kernel, Mark, Row, as_json
 from tracekit.parsers.nvprof.issues import DAMAGED, NO_UNIT, odd_scale
 from tracekit.parsers.nvprof.quantities import (
     DEFAULT_KILO,
@@ -25,6 +25,7 @@ from tracekit.reading.issues import tell_negative_duration
 from tracekit.reading.text.lines import TextLine
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import EVENT_TABLES, TABLES, batch_of_rows
+from tracekit.wide import WideLayout
 
 _MOST_KERNELS = 20_000
 #: When so many rows are pending, they become a batch.
@@ -91,6 +92,7 @@ class PendingRows:
     is_timed: bool | None = None  # whether a kernel has a time; None without kernels
     kilo: int | None = None
     coarsest_ns: Decimal = Decimal(0)
+    layouts: dict[object, WideLayout] = field(default_factory=dict)
 
     def tell(self, issue: Issue, line: TextLine | None = None, **more: Any) -> None:
         """Report an issue at a line, with the numbers in `more`."""
@@ -186,10 +188,10 @@ class PendingRows:
                 row[column] = real(total) if is_rate else whole(total)
         return row
 
-    def kernel_of(self, line: TextLine, key: KernelKey, mark: tuple[str, str]) -> Kernel:
-        """Return the kernel of `key`; a new one if `mark` was already seen for it."""
+    def kernel_of(self, line: TextLine, key: KernelKey, marks: frozenset[Mark]) -> Kernel:
+        """Return the kernel of `key`; a new one if one of `marks` was already seen for it."""
         kernel = self.kernels.get(key)
-        if kernel is None or mark in kernel.seen:
+        if kernel is None or kernel.has_seen(marks):
             if kernel is not None:
                 self.close(self.kernels.pop(key))
             if len(self.kernels) >= _MOST_KERNELS:
@@ -204,7 +206,7 @@ class PendingRows:
                 }
             )
             self.report.event_count += 1
-        kernel.seen.add(mark)
+        kernel.see(marks)
         return kernel
 
     def close(self, kernel: Kernel) -> None:
@@ -226,6 +228,25 @@ class PendingRows:
             if rows:
                 yield table, batch_of_rows(TABLES[table], list(map(self._settle, rows)))
         self.rows, self.pending = {}, 0
+
+    def awaits_scale(self) -> bool:
+        """Return whether a pending row awaits the scale of the file."""
+        pending = (row for rows in self.rows.values() for row in rows)
+        return self.kilo is None and any(row.get(column) for row in pending for column in SIZES)
+
+    def flushed(self, row_count: int) -> list[Batch]:
+        """Return the rows collected so far, none of which awaits the scale of the file.
+
+        So many rows follow them in batches of their own; like others, they settle the scale only
+        if they are many.
+        """
+        kilo, pending = self.kilo, self.pending + row_count
+        batches = list(self.batches())
+        if pending >= ROWS_IN_A_BATCH:
+            self.kilo = kilo or DEFAULT_KILO
+        elif kilo is None:
+            self.kilo, self.pending = None, pending
+        return batches
 
     def last_batches(self) -> Iterator[Batch]:
         """Yield the rows of kernels still open, and the devices."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from tracekit.parsers.nvprof.columns import OCCUPANCY
-from tracekit.parsers.nvprof.counters import Kernel
+from tracekit.parsers.nvprof.columns import LEVELS, OCCUPANCY
+from tracekit.parsers.nvprof.counters import COUNTED, Kernel
 from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.issues import CONTRADICTION, UNNAMED
 from tracekit.parsers.nvprof.quantities import (
@@ -18,6 +18,9 @@ from tracekit.parsers.nvprof.quantities import (
 )
 from tracekit.parsers.nvprof.tables import Cells
 from tracekit.reading.text.lines import TextLine
+
+#: Metrics from which columns of a kernel follow; see `note_counter`.
+SPECIAL = COUNTED | LEVELS.keys() | {OCCUPANCY}
 
 
 def metric_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
@@ -32,8 +35,15 @@ def metric_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
     kernel.row["launch_count"] = max(times, kernel.row.get("launch_count") or 0)
     found.kinds.add("counters")
     mean = metric_cell(found, kernel, metric, cells["avg"], said, cells)
-    kernel.add(metric, None if mean is None else mean * times, said.status)
-    kernel.add_level(metric, cells.get("max", cells["avg"]))
+    note_counter(kernel, metric, mean, times, said.status, cells.get("max", cells["avg"]))
+
+
+def note_counter(
+    kernel: Kernel, metric: str, mean: Decimal | None, times: int, status: str, highest: str
+) -> None:
+    """Note a metric of a kernel, if one of its columns follows from that."""
+    kernel.add(metric, None if mean is None else mean * times, status)
+    kernel.add_level(metric, highest)
     if metric == OCCUPANCY:
         kernel.row["occupancy_ratio"] = real(mean)
 
@@ -45,17 +55,20 @@ def _kernel_with(found: PendingRows, line: TextLine, cells: Cells, metric: str) 
     """
     is_first, found.where.is_first_of_kernel = found.where.is_first_of_kernel, False
     key = (found.where.pid, found.where.device_text(cells), found.where.kernel)
-    mark = (_counter_section(found), metric)
+    marks = frozenset(((counter_section(found), metric),))
     known = found.kernels.get(key)
-    if found.where.kernel is not None and not is_first and known and mark in known.seen:
+    if found.where.kernel is not None and not is_first and known and known.has_seen(marks):
         found.where.kernel = None
         key = (*key[:2], None)
-    if found.where.kernel is None and (key not in found.kernels or mark in found.kernels[key].seen):
+    if found.where.kernel is None and (
+        key not in found.kernels or found.kernels[key].has_seen(marks)
+    ):
         found.tell(UNNAMED, line)
-    return found.kernel_of(line, key, mark)
+    return found.kernel_of(line, key, marks)
 
 
-def _counter_section(found: PendingRows) -> str:
+def counter_section(found: PendingRows) -> str:
+    """Return the section of the rows of metrics or events."""
     names = found.where.table.names if found.where.table else ()
     return "Event result" if "Event Name" in names else "Metric result"
 
@@ -82,7 +95,7 @@ def metric_cell(
             "unit": unit,
             "value_raw": raw,
             "unit_raw": said.unit or None,
-            "section_name": _counter_section(found) if "metric" in cells else None,
+            "section_name": counter_section(found) if "metric" in cells else None,
             "status_kind": said.status,
             "label_name": cells.get("label"),
             **extremes,

@@ -67,11 +67,16 @@ def value(text: str, unit: str = "") -> Value:
     return Value("text")
 
 
+def number_of(text: str, unit: str, kilo: int) -> float | None:
+    """Return the number of a cell in base units."""
+    return real(value(text, unit).in_base(kilo)[0])
+
+
 def extreme(text: str, unit: str, kilo: int) -> float | None:
     """Return the number of a Min or Max cell in base units; for ``Low (2)``, its level."""
     if level := LEVEL.fullmatch(text):
         return float(level[1])
-    return real(value(text, unit).in_base(kilo)[0])
+    return number_of(text, unit, kilo)
 
 
 def real(number: Decimal | None) -> float | None:

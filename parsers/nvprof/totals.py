@@ -10,6 +10,7 @@ from tracekit.parsers.nvprof.quantities import NONE, DamagedRow, count
 from tracekit.parsers.nvprof.tables import Cells
 from tracekit.reading.text.lines import TextLine
 
+_TIME = frozenset((("", "Time"),))
 _TOTALS = ("API calls", "OpenACC", "OpenMP", "Range", "NVTX")
 
 
@@ -38,9 +39,7 @@ def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
             },
         )
         return
-    kernel = found.kernel_of(
-        line, (found.where.pid, found.where.device_text(cells), name), ("", "Time")
-    )
+    kernel = found.kernel_of(line, (found.where.pid, found.where.device_text(cells), name), _TIME)
     kernel.row |= {"launch_count": calls, "dur_ns": time}
     mean = found.where.value(cells, "avg")
     metric_cell(found, kernel, "Time", cells.get("avg", ""), mean, cells)

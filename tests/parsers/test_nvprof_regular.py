@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.parsers.nvprof_blocks import read_both
 from tracekit.compiled import library
-from tracekit.errors import FormatError
-from tracekit.parser import Report
-from tracekit.parsers.nvprof import NvprofParser, regular
-from tracekit.reading.text import lines
-from tracekit.source import Source
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no library")
 FILES = sorted((ROOT / "fixtures/nvprof").glob("*/*"))
@@ -31,38 +26,6 @@ DAMAGE = [
 def trace(rows: list[bytes], units: bytes | None = None) -> bytes:
     head = HEAD if units is None else [*HEAD[:5], units]
     return b"\n".join([*head, *rows, b""])
-
-
-def found(file: Path) -> Any:
-    """Every row by table, in order, and all that the report says; or why it is refused."""
-    said, rows = Report(), dict[str, list[Any]]()
-    try:
-        for table, batch in NvprofParser().parse(Source.at(file), said):
-            rows.setdefault(table, []).extend(batch.to_pylist())
-    except FormatError as error:
-        return str(error)
-    return rows, said.event_count, said.facts, said.issues
-
-
-def read_both(
-    tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch, block_bytes: int = 4096
-) -> list[bool]:
-    """Read a file both ways, which must agree; return which blocks were read at once."""
-    file, taken, at_once = tmp_path / "trace.csv", list[bool](), regular.rows_at_once
-    file.write_bytes(content)
-
-    def noted(*args: Any) -> Any:
-        batches = at_once(*args)
-        taken.append(batches is not None)
-        return batches
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lines, "BLOCK_BYTES", block_bytes)
-        patch.setattr(regular, "rows_at_once", noted)
-        by_columns = found(file)
-        patch.setattr(regular, "rows_at_once", lambda *_: None)
-        assert by_columns == found(file)
-    return taken
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

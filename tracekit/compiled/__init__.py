@@ -92,7 +92,7 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_mixed.restype = number
     found.tracekit_mixed.argtypes = [
         *(_POINTER, _LONG, _LONG, number),
-        *(_POINTER,) * 7,
+        *(_POINTER,) * 8,
         number,
     ]
     return found

@@ -2344,34 +2344,67 @@ static int read_number(const uint8_t *at, const uint8_t *end, int64_t *number, u
     return shape & PLAIN && !(shape & GROUPED);
 }
 
-/* Read `rows` lines of `width` cells each, quoted or not. `starts` gets where each line begins. Of
- * the columns of numbers, `numbers` and `decimals` get what `read_number` says; of those that
- * `is_text` tells, `codes` gets the number of each text: one column after the other. `keys` gets
- * where each text begins and ends, in the order of their first cells, row by row; it has room for
- * `place_count`, a power of two, as `places` has, which are zeros. Returns how many texts there
- * are; -1 if the text is anything else: then what was written has no meaning. */
+/* What a column of cells is: numbers, texts, or values: numbers with a unit, or texts. */
+enum { NUMBER_COLUMN, TEXT_COLUMN, VALUE_COLUMN };
+
+/* Whether a text is a unit: letters, percent signs and slashes, but no slash first; or nothing. */
+static int is_unit(const uint8_t *at, const uint8_t *end) {
+    if (at < end && *at == '/') return 0;
+    for (; at < end; at++) {
+        int letter = *at | 0x20;
+        if ((letter < 'a' || letter > 'z') && *at != '%' && *at != '/') return 0;
+    }
+    return 1;
+}
+
+/* Read a number with its unit, or a text. Returns where the unit begins; of a text or an empty
+ * cell, its beginning. */
+static const uint8_t *read_value(const uint8_t *from, const uint8_t *to, int64_t *number,
+                                 uint8_t *decimals) {
+    const uint8_t *unit = from;
+    while (unit < to && (is_digit(*unit) || *unit == '.')) unit++;
+    if (unit > from && is_unit(unit, to) && read_number(from, unit, number, decimals)) return unit;
+    *number = 0, *decimals = EMPTY_CELL;
+    return from;
+}
+
+/* Read `rows` lines of cells, quoted or not, one for each of the `width` columns whose kinds
+ * `kinds` tells. `starts` gets where each line begins. Of the columns of numbers and values,
+ * `numbers` and `decimals` get what `read_number` says of the number; of those of texts and values,
+ * `codes` gets the number of each text, of a value that of its unit; of values, `spans` gets where
+ * each cell begins and ends: one column after the other. `keys` gets where each text begins and
+ * ends, in the order of their first cells, row by row; it has room for `place_count`, a power of
+ * two, as `places` has, which are zeros. Returns how many texts there are; -1 if the text is
+ * anything else: then what was written has no meaning. */
 EXPORT int32_t tracekit_mixed(const uint8_t *text, int64_t size, int64_t rows, int32_t width,
-                              const uint8_t *is_text, int32_t *starts, int64_t *numbers,
-                              uint8_t *decimals, int32_t *codes, int32_t *keys, int32_t *places,
-                              int32_t place_count) {
+                              const uint8_t *kinds, int32_t *starts, int64_t *numbers,
+                              uint8_t *decimals, int32_t *codes, int32_t *spans, int32_t *keys,
+                              int32_t *places, int32_t place_count) {
     Repeats found = {text, text + size, 0, 0, width, NULL, keys, places, place_count, 0, 0};
     const uint8_t *at = text, *end = text + size;
     int cells = CELLS_READ;
     for (int64_t row = 0; row < rows; row++) {
-        int64_t number_at = row, text_at = row;
+        int64_t number_at = row, text_at = row, value_at = row;
         starts[row] = (int32_t)(at - text);
         for (int32_t column = 0; column < width; column++) {
             int is_quoted = at < end && *at == '"';
             const uint8_t *from = at + is_quoted;
             const uint8_t *to = is_quoted ? cell_end(from, end, &cells) : bare_end(from, end);
             if (!to) return -1;
-            if (is_text[column]) {
-                codes[text_at] = key_at(&found, from, to);
-                if (codes[text_at] < 0) return -1;
-                text_at += rows;
-            } else {
+            at = from;
+            if (kinds[column] == VALUE_COLUMN) {
+                at = read_value(from, to, &numbers[number_at], &decimals[number_at]);
+                spans[2 * value_at] = (int32_t)(from - text);
+                spans[2 * value_at + 1] = (int32_t)(to - text);
+                number_at += rows, value_at += rows;
+            } else if (kinds[column] == NUMBER_COLUMN) {
                 if (!read_number(from, to, &numbers[number_at], &decimals[number_at])) return -1;
                 number_at += rows;
+            }
+            if (kinds[column] != NUMBER_COLUMN) {
+                codes[text_at] = key_at(&found, at, to);
+                if (codes[text_at] < 0) return -1;
+                text_at += rows;
             }
             at = to + is_quoted;
             at = column + 1 < width ? skip_byte(at, end, ',') : skip_line_end(at, end);

@@ -474,11 +474,11 @@ from tracekit.reading.text import mixed_rows as rows
 rows.library = lambda: library
 sound = 0
 for _ in range(3000):
-    text = b'1.50,"a ""b"", c",,x\\r\\n"7",x,"0.001",\\n' * 3
+    text = b'1.50,"a ""b"", c",,x,2%\\r\\n"7",x,"0.001",,"7GB/s"\\n1,x,2,x,n/a\\n' * 3
     if rng.random() < 0.9:
         place = rng.randrange(len(text))
         text = text[:place] + rng.choice(DAMAGE) + text[place + rng.randrange(3) :]
-    sound += rows.mixed_rows(text, [False, True, False, True]) is not None
+    sound += rows.mixed_rows(text, (0, 1, 0, 1, 2)) is not None
 print(sound)
 """
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tracekit.compiled import library
-from tracekit.reading.text.mixed_rows import mixed_rows
+from tracekit.reading.text.mixed_rows import CellKind, mixed_rows
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no library")
+NUMBER, TEXT, VALUE = CellKind
 
 
 def test_cells_by_hand() -> None:
-    rows = mixed_rows(b'1.50,"a ""b"", c",,x\r\n"7",x,"0.001",\n', [False, True, False, True])
+    rows = mixed_rows(b'1.50,"a ""b"", c",,x\r\n"7",x,"0.001",\n', [NUMBER, TEXT, NUMBER, TEXT])
     assert rows is not None
     assert rows.starts.tolist() == [0, 22]
     assert rows.texts == ['a "b", c', "x", ""]
@@ -34,5 +35,33 @@ def test_cells_by_hand() -> None:
     ],
 )
 def test_other_lines_are_refused(text: bytes) -> None:
-    assert mixed_rows(text, [False, True]) is None
-    assert mixed_rows(b"1,a\n" + text, [False, True]) is None
+    assert mixed_rows(text, [NUMBER, TEXT]) is None
+    assert mixed_rows(b"1,a\n" + text, [NUMBER, TEXT]) is None
+
+
+def test_values_by_hand() -> None:
+    cells = [
+        "1.50",
+        '"12GB/s"',
+        "5%",
+        '"Low (2)"',
+        "",
+        '"n/a"',
+        "1e5",
+        "-1",
+        "1.",
+        "5 %",
+        "07",
+        "1/s",
+    ]
+    rows = mixed_rows("".join(f"{cell},x\n" for cell in cells).encode(), [VALUE, TEXT])
+    assert rows is not None
+    numbers = rows.numbers[0]
+    assert numbers.digits.tolist() == [150, 12, 5, *[0] * 9]
+    assert numbers.decimals.tolist() == [2, *[0] * 11]
+    assert numbers.is_empty.tolist() == [False] * 3 + [True] * 9
+    plain = [cell.strip('"') for cell in cells]
+    assert [rows.texts[code] for code in rows.codes[0]] == ["", "GB/s", "%", *plain[3:]]
+    assert rows.written[0].to_pylist()[::2] == plain
+    assert {rows.texts[code] for code in rows.codes[1]} == {"x"}
+    assert mixed_rows(b'"a,x\n', [VALUE, TEXT]) is None

@@ -1,0 +1,198 @@
+"""Rows of metrics and events, summed over the launches of a kernel, as columns; see `regular`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+
+from tracekit.parser import Batch
+from tracekit.parsers.nvprof.blocks import (
+    Columns,
+    Ints,
+    Quantities,
+    RowBlock,
+    known,
+    most,
+    refuse,
+)
+from tracekit.parsers.nvprof.counters import Kernel, Mark
+from tracekit.parsers.nvprof.found import ROWS_IN_A_BATCH, KernelKey
+from tracekit.parsers.nvprof.metrics import SPECIAL, counter_section, note_counter
+from tracekit.parsers.nvprof.quantities import DEFAULT_KILO, extreme, number_of, value
+from tracekit.parsers.nvprof.tables import TableLayout
+from tracekit.reading.text.lines import TextLine
+from tracekit.schema import INT, TABLES, TEXT, batch
+
+_NEEDED = frozenset(("device", "name", "invocations", "metric", "avg"))
+NUMBER_KEYS = frozenset(("invocations",))
+VALUE_KEYS = frozenset(("min", "max", "avg", "total"))
+#: With totals below 10**15, division by these is rounded as that of `Decimal` is.
+_MOST_LAUNCHES = 1 << 31
+_TOO_LARGE = float(1 << 62)
+
+
+def is_counters(table: TableLayout) -> bool:
+    """Return whether rows of a table are metrics or events, and nothing else."""
+    is_known = _NEEDED <= set(table.keys) <= _NEEDED | VALUE_KEYS | {"label"}
+    return table.kind == "metrics" and table.keys[0] == "device" and is_known
+
+
+@dataclass(frozen=True, slots=True)
+class CounterBlock:
+    """Rows of metrics or events."""
+
+    block: RowBlock
+
+    def take(self) -> list[Batch]:
+        """Return the rows, and note what they say in `found`; refuse before that."""
+        found, block = self.block.found, self.block
+        metrics, times = block.codes("metric"), block.numbers("invocations")
+        refuse(not block.begins_quoted() or not block.flags(metrics, bool).all())
+        refuse((times.digits == 0).any() or times.decimals.any())
+        refuse(most(times.digits) >= _MOST_LAUNCHES)
+        refuse(found.awaits_scale())
+        means = block.quantities("avg")
+        columns = {
+            "metric_name": block.named(metrics),
+            "value": self._means(means, times.digits),
+            "unit": means.each(lambda said: said.in_base(DEFAULT_KILO)[1]),
+            "value_raw": block.written("avg", np.arange(len(metrics))),
+            "unit_raw": means.each(lambda said: said.unit or None),
+            "section_name": pa.repeat(pa.scalar(counter_section(found), TEXT), len(metrics)),
+            "status_kind": means.each(lambda said: said.status),
+        }
+        for key in ("min", "max"):
+            if self._has(key):
+                columns[f"{key}_value"] = known(block.quantities(key).reals(extreme))
+        if self._has("label"):
+            columns["label_name"] = block.named(block.codes("label"))
+        return self._with_kernels(columns, means, times.digits)
+
+    def _has(self, key: str) -> bool:
+        return key in self.block.table.keys
+
+    def _means(self, means: Quantities, times: Ints) -> pa.Array:
+        """Return the means; where there is a total, it is more exact."""
+        found = means.reals(number_of)
+        if self._has("total"):
+            total = self.block.quantities("total")
+            refuse(not (means.are_plain() and total.are_plain()))
+            is_exact = ~means.numbers.is_empty & ~total.numbers.is_empty
+            digits, mean = total.numbers.digits[is_exact], means.numbers.digits[is_exact]
+            refuse((mean * times[is_exact].astype(np.float64) > _TOO_LARGE).any())
+            refuse((np.abs(digits - mean * times[is_exact]) > times[is_exact]).any())
+            found[is_exact] = digits / times[is_exact]
+        return known(found)
+
+    def _with_kernels(self, columns: Columns, means: Quantities, times: Ints) -> list[Batch]:
+        """Return the rows with their kernels, which stay open: more of their metrics may follow."""
+        found, count = self.block.found, len(times)
+        counters = _counters(self.block, means, times)
+        batches = found.flushed(count)
+        event_ids = _Kernels(self.block, self.block.codes("metric"), times, counters).event_ids()
+        rows = columns | {"event_id": pa.array(event_ids, INT)}
+        batches.append(("kernel_metric", batch(TABLES["kernel_metric"], rows, count)))
+        found.kinds.add("counters")
+        return batches + list(found.batches() if found.pending >= ROWS_IN_A_BATCH else ())
+
+
+@dataclass(slots=True)
+class _Kernels:
+    """The kernels of the rows of a block: rows of one are mostly one after the other."""
+
+    block: RowBlock
+    marks: Ints  # the codes of the metrics
+    times: Ints
+    counters: list[_Counter]
+    _known: dict[bytes, frozenset[Mark]] = field(default_factory=dict)
+
+    def event_ids(self) -> Ints:
+        """Return the kernel of each row, after the rows are noted in it."""
+        devices, names = self.block.codes("device"), self.block.codes("name")
+        is_first = np.ones(len(names), np.bool_)
+        is_first[1:] = (np.diff(devices) != 0) | (np.diff(names) != 0)
+        starts = np.flatnonzero(is_first)
+        ends = [*starts[1:].tolist(), len(names)]
+        ids, lengths, counters = list[int](), list[int](), deque(self.counters)
+        pid, texts = self.block.found.where.pid, self.block.texts
+        for first, end in zip(starts.tolist(), ends, strict=True):
+            key, start = (pid, texts[devices[first]], texts[names[first]]), first
+            for kernel, last in self._kernels_of(key, first, end):
+                while counters and counters[0].row < last:
+                    counters.popleft().note(kernel)
+                ids.append(kernel.row["event_id"])
+                lengths.append(last - start)
+                most_times = int(self.times[start:last].max())
+                kernel.row["launch_count"] = max(most_times, kernel.row.get("launch_count") or 0)
+                start = last
+        where = self.block.found.where
+        where.kernel, where.is_first_of_kernel = texts[names[-1]], False
+        return np.repeat(np.array(ids, np.int64), lengths)
+
+    def _kernels_of(self, key: KernelKey, start: int, end: int) -> Iterator[tuple[Kernel, int]]:
+        """Yield the kernels of rows with one name, and where the rows of each end."""
+        found, marks = self.block.found, self._marks(start, end)
+        kernel = found.kernels.get(key)
+        is_one = kernel is None or not kernel.has_seen(marks)
+        if len(marks) == end - start and (is_one or self._is_seen(kernel, start)):
+            yield found.kernel_of(self._line(start), key, marks), end
+            return
+        for row in range(start, end):
+            yield found.kernel_of(self._line(row), key, self._marks(row, row + 1)), row + 1
+
+    def _is_seen(self, kernel: Kernel | None, row: int) -> bool:
+        return kernel is not None and kernel.has_seen(self._marks(row, row + 1))
+
+    def _marks(self, start: int, end: int) -> frozenset[Mark]:
+        """Return the marks of rows; those of equal metrics are made once."""
+        codes = self.marks[start:end]
+        known = self._known.get(raw := codes.tobytes())
+        if known is None:
+            section, texts = counter_section(self.block.found), self.block.texts
+            known = self._known[raw] = frozenset((section, texts[code]) for code in codes.tolist())
+        return known
+
+    def _line(self, row: int) -> TextLine:
+        return TextLine(int(self.block.event_ids[row]), 0, "", is_ended=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """A row of which something is known of its kernel, too."""
+
+    row: int
+    metric: str
+    mean: Decimal | None
+    times: int
+    status: str
+    highest: str
+
+    def note(self, kernel: Kernel) -> None:
+        note_counter(kernel, self.metric, self.mean, self.times, self.status, self.highest)
+
+
+def _counters(block: RowBlock, means: Quantities, times: Ints) -> list[_Counter]:
+    """Return the rows of metrics that are columns of a kernel."""
+    metrics = block.codes("metric")
+    rows = np.flatnonzero(block.flags(metrics, SPECIAL.__contains__))
+    refuse(len(rows) and "total" in block.table.keys)
+    texts = block.written("avg", rows).to_pylist()
+    highest = block.written("max", rows).to_pylist() if "max" in block.table.keys else texts
+    kilo = block.found.kilo or DEFAULT_KILO
+    said = [value(text, means.unit) for text in texts]
+    return [
+        _Counter(row, block.texts[metric], of.in_base(kilo)[0], count, of.status, most)
+        for row, metric, count, of, most in zip(
+            rows.tolist(),
+            metrics[rows].tolist(),
+            times[rows].tolist(),
+            said,
+            highest,
+            strict=True,
+        )
+    ]
