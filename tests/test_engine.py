@@ -1306,3 +1306,21 @@ def test_every_table_is_there_in_an_empty_store(tmp_path: Path) -> None:
         assert result.table.column_names == ["run_id", "source_id", *names]
         assert result.table.schema.types == [pa.string(), pa.string(), *types]
         assert not database.has_rows(name)
+
+
+def test_another_thread_can_interrupt_queries(store: Store) -> None:
+    database, raised = Database(store), list[type]()
+
+    def ask() -> None:
+        try:
+            database.sql("SELECT sum(a.i * b.i) FROM range(1000000) a(i), range(1000000) b(i)")
+        except KeyboardInterrupt as error:
+            raised.append(type(error))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while thread.is_alive():
+        database.interrupt()
+        thread.join(0.1)
+    assert raised == [KeyboardInterrupt]
+    assert not database.is_stuck

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import threading
 import time
-from concurrent.futures import Future
 from pathlib import Path
 
 import psutil
@@ -20,7 +19,7 @@ from tracekit.cli.app import run
 from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
-from tracekit.limits import Limits
+from tracekit.limits import Limits, Running
 from tracekit.store import Store, open_store
 
 ENDLESS = "SELECT count(*) FROM range(100000) a, range(100000) b, range(1000) c"
@@ -82,7 +81,7 @@ def test_a_query_that_does_not_stop_is_left_behind() -> None:
         return pa.table({"a": [1]})
 
     began_s = time.monotonic()
-    cursor, running = Deaf(), set[Future[pa.Table]]()
+    cursor, running = Deaf(), Running()
     with pytest.raises(QueryError, match="took longer"):
         Limits(timeout_s=0.2).within(cursor, ask, running)
     assert time.monotonic() - began_s < 2

@@ -33,6 +33,10 @@ class _Cursor(Protocol):
     def close(self) -> None: ...
 
 
+#: The queries that run, each with its cursor.
+Running = dict[Future[pa.Table], _Cursor]
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of one query: `memory` such as ``4GB``, and `timeout_s` seconds.
@@ -70,9 +74,7 @@ class Limits:
             "max_temp_directory_size": f"{max(room_kib, 1024)}KiB",
         }
 
-    def within(
-        self, cursor: _Cursor, ask: Callable[[], pa.Table], running: set[Future[pa.Table]]
-    ) -> pa.Table:
+    def within(self, cursor: _Cursor, ask: Callable[[], pa.Table], running: Running) -> pa.Table:
         """The rows that `ask` gets through `cursor`, which is then closed.
 
         DuckDB may not notice Ctrl-C while a query runs, so the query has its own thread. Ctrl-C and
@@ -80,11 +82,11 @@ class Limits:
         is in `running` until it ends. Raises QueryError if the time is over.
         """
         answer: Future[pa.Table] = Future()
+        running[answer] = cursor
+        answer.add_done_callback(running.pop)
         if self.timeout_s is None and threading.current_thread() is not threading.main_thread():
             _fulfil(answer, cursor, ask)
             return answer.result()
-        running.add(answer)
-        answer.add_done_callback(running.discard)
         threading.Thread(target=_fulfil, args=(answer, cursor, ask), daemon=True).start()
         end_s = time.monotonic() + (self.timeout_s or threading.TIMEOUT_MAX)
         try:
@@ -96,7 +98,7 @@ class Limits:
                     )
                 wait([answer], _POLL_SECONDS)
         except (KeyboardInterrupt, QueryError):
-            _stop(cursor, answer)
+            stop(cursor, answer)
             raise
         return answer.result()
 
@@ -119,7 +121,7 @@ def size_bytes(text: str) -> int:
     return int(float(found[1]) * base ** _UNITS[found[2][0].lower()])
 
 
-def _stop(cursor: _Cursor, answer: Future[pa.Table]) -> None:
+def stop(cursor: _Cursor, answer: Future[pa.Table]) -> None:
     """Interrupt a query, and wait a moment for its end."""
     end_s = time.monotonic() + _GRACE_SECONDS
     while not answer.done() and time.monotonic() < end_s:

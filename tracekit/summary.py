@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -18,6 +20,7 @@ from tracekit.result import Result, ResultColumn
 _TOP = 5
 _KINDS = 3
 _NAME_WIDTH = 36
+_POLL_SECONDS = 0.1
 
 #: The columns used of the reports that take less time with only these.
 _USED = {
@@ -37,27 +40,77 @@ _USED = {
     ),
 }
 
+_Answer = TypeVar("_Answer")
+#: Parameters of the reports that take less time with these.
+_GIVEN = {"memory_by_kind": {"moment": "peak"}}
 #: The topic of a line, and its text.
 Line = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The run, or some of its steps, to summarize; each report runs only once."""
+    """The run, or some of its steps, to summarize; each report and part runs only once.
+
+    Two threads ask from both ends: planning, which takes as long as the rest, uses one core.
+    """
 
     database: Database
     run_id: str
     phase: str
-    _answers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _answers: dict[str | Part, Future[Any]] = field(default_factory=dict)
+    _is_over: threading.Event = field(default_factory=threading.Event)
 
     def rows(self, report: str) -> list[dict[str, Any]]:
         """Return the rows of a report, of these steps if it has a phase."""
-        if report not in self._answers:
-            given = {"run_id": self.run_id}
-            if any(parameter.name == "phase" for parameter in query_named(report).parameters):
-                given["phase"] = self.phase
-            self._answers[report] = self.database.query(report, given, _USED.get(report)).rows()
-        return self._answers[report]
+        return _awaited(self._once(report, lambda: self._rows(report)))
+
+    def _rows(self, report: str) -> list[dict[str, Any]]:
+        if self._is_over.is_set():
+            raise CancelledError
+        given = {"run_id": self.run_id, **_GIVEN.get(report, {})}
+        if any(parameter.name == "phase" for parameter in query_named(report).parameters):
+            given["phase"] = self.phase
+        return self.database.query(report, given, _USED.get(report)).rows()
+
+    def lines(self, parts: Sequence[Part]) -> list[Line]:
+        """Return the lines of these parts."""
+        threading.Thread(target=self._help, args=(parts,), daemon=True).start()
+        try:
+            return [line for part in parts for line in _awaited(self._lines(part))]
+        except BaseException:
+            self._is_over.set()
+            self.database.interrupt()
+            raise
+
+    def _help(self, parts: Sequence[Part]) -> None:
+        """Ask the last parts, up to one that has been asked.
+
+        The very last one tells of damage, which the others may still find.
+        """
+        for part in reversed(parts[:-1]):
+            if part in self._answers or self._is_over.is_set():
+                return
+            self._lines(part)
+
+    def _lines(self, part: Part) -> Future[list[Line]]:
+        return self._once(part, lambda: list(part(self)))
+
+    def _once(self, asked: str | Part, ask: Callable[[], list[_Answer]]) -> Future[list[_Answer]]:
+        """Return an answer; compute it unless another thread does."""
+        own: Future[list[_Answer]] = Future()
+        answer = self._answers.setdefault(asked, own)
+        if answer is own:
+            try:
+                own.set_result(ask())
+            except BaseException as error:  # noqa: BLE001 - whoever waits for it raises it
+                own.set_exception(error)
+        return answer
+
+
+def _awaited(answer: Future[list[_Answer]]) -> list[_Answer]:
+    while not answer.done():  # a longer wait does not notice Ctrl-C on every system
+        wait([answer], _POLL_SECONDS)
+    return answer.result()
 
 
 Part = Callable[[_Asked], Iterator[Line]]
@@ -73,7 +126,7 @@ def summarize(database: Database, run: str | None = None, phase: str = "all") ->
     run_id = database.run_id(run)
     database.verify(run_id)  # "complete" must be true now, not at ingest
     asked = _Asked(database, database.run_id(run_id), phase)
-    lines = [line for part in _parts(asked) for line in part(asked)]
+    lines = asked.lines(_parts(asked))
     table = pa.table(
         {
             "about": pa.array([about for about, _ in lines], pa.string()),

@@ -7,20 +7,45 @@
 -- read_bytes write_bytes accessed_bytes precision_name-computed comm_bytes
 -- provenance_kind-modelled reason unit_context_id"
 with recursive
-    modelled as (
-        select
-            run_id,
-            source_id,
-            context_id,
-            parent_context_id,
-            name,
-            context_kind = 'op' as is_op,
-            case
-                when is_op
-                then op_model(name, input_dims, input_types, input_strides, concrete_inputs)
-            end as work
+    here as not materialized(
+        select *, context_kind = 'op' as is_op
         from calling_context
         where wanted_run is null or run_id = wanted_run
+    ),
+    -- each only once: a call of Python takes longer than a join
+    calls as materialized(
+        select
+            name,
+            input_dims,
+            input_types,
+            input_strides,
+            concrete_inputs,
+            op_model(name, input_dims, input_types, input_strides, concrete_inputs) as work
+        from
+            (
+                select distinct name, input_dims, input_types, input_strides, concrete_inputs
+                from here
+                where is_op
+            )
+    ),
+    modelled as (
+        select
+            here.run_id,
+            here.source_id,
+            here.context_id,
+            here.parent_context_id,
+            here.name,
+            here.is_op,
+            calls.work
+        from here
+        left join
+            calls
+            on here.is_op
+            and calls.name is not distinct from here.name
+            and calls.input_dims is not distinct from here.input_dims
+            and calls.input_types is not distinct from here.input_types
+            and calls.input_strides is not distinct from here.input_strides
+            and calls.concrete_inputs is not distinct from here.concrete_inputs
     ),
     context as materialized(
         select

@@ -17,12 +17,17 @@
 with
     windows as materialized(from step_window($run_id, $phase) where start_ns is not null),
     intervals as (
-        select source_id, device_id, 'kernels' as track_kind, start_ns, end_ns
+        select source_id, device_id, 'kernels' as track_kind, start_ns, end_ns, is_alone
         from device_work
         where run_id = $run_id and work_kind = 'kernel'
         union all
         select
-            source_id, device_id, coalesce(category_name, slice_kind), start_ns, start_ns + dur_ns
+            source_id,
+            device_id,
+            coalesce(category_name, slice_kind),
+            start_ns,
+            start_ns + dur_ns,
+            null
         from slice
         where
             run_id = $run_id
@@ -37,12 +42,18 @@ with
             track_kind,
             windows.end_ns - windows.start_ns as elapsed_ns,
             greatest(intervals.start_ns, windows.start_ns) as start_ns,
-            least(intervals.end_ns, windows.end_ns) as end_ns
+            least(intervals.end_ns, windows.end_ns) as end_ns,
+            is_alone
         from intervals
         join windows using (source_id)
         where intervals.start_ns < windows.end_ns and intervals.end_ns > windows.start_ns
     ),
+    -- only what can run with others is sorted
     reached as (
+        select *, null as reach_ns
+        from cut
+        where is_alone
+        union all
         select
             *,
             max(end_ns) over (
@@ -51,6 +62,7 @@ with
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
         from cut
+        where is_alone is not true
     ),
     busy as (
         select

@@ -5,10 +5,12 @@
 -- topic = "memory"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank", "sampled_memory", "sum_where"]
--- parameters = "run_id phase"
+-- parameters = "run_id phase moment"
 -- columns = "rank_index device_kind device_id-memory kind peak_bytes at_peak_bytes share_ratio
 -- allocation_count allocated_bytes allocated_step_bytes reserved_peak_bytes
 -- reserved_at_peak_bytes unused_at_peak_bytes reason source_id-rank process_id is_total"
+-- moment = {type = "VARCHAR", doc = "any: every kind; peak: only kinds held at the overall peak,
+-- with peak_bytes NULL (faster)", default = "any", choices = ["any", "peak"]}
 -- kind = "VARCHAR: kind; unknown: no rule applies; unseen: allocated before the recording, or in
 -- a lost event; (all): everything"
 -- peak_bytes = "BIGINT: maximum of the kind"
@@ -27,7 +29,10 @@ with
             pool_index,
             kind,
             false as is_total,
-            greatest(max(kind_bytes) filter (where is_level_of_kind), 0) as peak_bytes,
+            case
+                when $moment = 'any'
+                then greatest(max(kind_bytes) filter (where is_level_of_kind), 0)
+            end as peak_bytes,
             case
                 when any_value(peak_place) is not null
                 then sum_where(change_bytes, place <= peak_place)
@@ -40,7 +45,7 @@ with
         from levels
         where kind is not null
         group by pool_index, kind
-        having peak_bytes > 0
+        having peak_bytes > 0 or $moment = 'peak'
     ),
     pools as (
         select
@@ -136,4 +141,9 @@ join pools using (pool_index)
 left join
     (from sampled_memory where run_id = $run_id) as sampled on sampled.source_id = pools.source_id
 left join source_file on source_file.source_id = pools.source_id and source_file.run_id = $run_id
+where
+    $moment = 'any'
+    or everything.is_total
+    or everything.kind = 'unseen'
+    or everything.at_peak_bytes > 0
 order by source_file.rank_index nulls last, pool_index, is_total desc, memory_kind_rank(kind)

@@ -45,7 +45,7 @@ with
     spans as materialized(from step_span($run_id)),
     phases as materialized(from stable_phase($run_id)),
     work as materialized(
-        select source_id, device_id, start_ns, start_ns + dur_ns as end_ns
+        select source_id, device_id, start_ns, start_ns + dur_ns as end_ns, is_alone
         from attribution
         where run_id = $run_id and start_ns is not null and dur_ns is not null
     ),
@@ -69,12 +69,16 @@ with
         join (from joined_bound where run_id = $run_id) as joined_bound using (source_id, event_id)
         group by here.source_id, step_index
     ),
-    -- what each work adds to the time in which its device is busy
+    -- what each work adds to the time in which its device is busy; only what can run with other
+    -- work is sorted for it
     pieces as (
+        select source_id, device_id, start_ns as begin_ns, end_ns
+        from work
+        where is_alone
+        union all
         select
             source_id,
             device_id,
-            start_ns,
             greatest(
                 start_ns,
                 coalesce(
@@ -84,6 +88,7 @@ with
             ) as begin_ns,
             end_ns
         from work
+        where is_alone is not true
         window device as (partition by source_id, device_id order by start_ns, end_ns)
     ),
     busy as (

@@ -84,13 +84,13 @@ def test_an_ingest_loads_the_reader_of_one_format(loaded: Loaded, gpu_trace: Pat
     assert not loaded("formats") & READERS
 
 
-@pytest.mark.parametrize("words", [["kernels"], ["summary"]])
+@pytest.mark.parametrize("words", [["kernels"], ["runs"], ["summary"]])
 def test_a_question_loads_no_more_than_the_engine(
     loaded: Loaded, filled: Path, words: list[str]
 ) -> None:
     found = loaded(*words, "--store", filled)
     assert "duckdb" in found
-    assert not found & {"pandas", "matplotlib", "filelock", "pyarrow.compute"}
+    assert not found & {"pandas", "matplotlib", "filelock", "pyarrow.compute", "pydantic"}
 
 
 QUESTIONS = """

@@ -6,13 +6,18 @@ import csv
 import gzip
 import io
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tracekit.engine import Database
+from tracekit.errors import QueryError
 from tracekit.render.text import inert
+from tracekit.store import open_store
+from tracekit.summary import summarize
 
 Tracekit = Callable[..., Any]
 LINES, COLUMNS = 24, 80
@@ -184,3 +189,30 @@ def test_a_memory_profile_of_samples_is_told_as_one(tracekit: Tracekit, tmp_path
     told = tracekit("query", "memory_by_kind", *words, "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(told.text))
     assert (row["kind"], row["peak_bytes"], row["share_ratio"]) == ("(all)", "5095", "1.0")
+
+
+def test_an_error_in_one_thread_ends_the_other(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second thread is in the midst of a query when the first one fails."""
+    database, is_asking, ended = Database(open_store(filled)), threading.Event(), list[str]()
+
+    def query(name: str, *_: Any) -> Any:
+        if threading.current_thread() is threading.main_thread():
+            assert is_asking.wait(20)
+            raise QueryError("damaged")
+        is_asking.set()
+        try:
+            return database.sql(
+                "SELECT sum(a.i * b.i) FROM range(1000000) a(i), range(1000000) b(i)"
+            )
+        except KeyboardInterrupt:
+            ended.append(name)
+            raise
+
+    monkeypatch.setattr(database, "query", query)
+    with pytest.raises(QueryError, match="damaged"):
+        summarize(database, "gpu")
+    for thread in set(threading.enumerate()) - {threading.current_thread()}:
+        thread.join(20)
+    assert ended == ["attribution_coverage"]  # the last part that the second thread asks

@@ -31,11 +31,13 @@ from tracekit.cli import (
 from tracekit.cli.hints import hint
 from tracekit.cli.opening import tell_damages
 from tracekit.cli.output import put_out, say
+from tracekit.cli.plain import PlainCommand, PlainGroup
 from tracekit.compiled import library
 from tracekit.errors import QueryError, TracekitError
 
 app = typer.Typer(
     name="tracekit",
+    cls=PlainGroup,
     help="Store profiler traces as Parquet and query them with SQL.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
@@ -81,7 +83,7 @@ for _add in (
     *(advise.advise, report.report),
     *(joins.join, joins.joins),
 ):
-    app.command()(_add)
+    app.command(cls=PlainCommand)(_add)
 
 _USAGE = 2
 _BUG = 70

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from tracekit.engine.functions import Functions
 from tracekit.engine.quoting import escaped, quoted
 from tracekit.engine.scope import FAILURES, QueryScope, definition, is_small
 from tracekit.errors import ChoiceError, QueryError, UsageError
-from tracekit.limits import Limits, size_bytes
+from tracekit.limits import Limits, Running, size_bytes, stop
 from tracekit.result import Result, ResultColumn, own_names, unit_of
 from tracekit.statements import known_tables, require_reading
 from tracekit.store import Damage, Store
@@ -88,7 +88,7 @@ class Database:
         """Connect to `store` as it is now."""
         self.store = store
         self._limits = limits or Limits()
-        self._running: set[Future[pa.Table]] = set()
+        self._running: Running = {}
         self._scopes: dict[_Sight, QueryScope] = {}
         self._numbers = itertools.count()  # of catalogs, whose names stay unique
         self._answers: dict[tuple[Any, ...], Result] = {}
@@ -113,6 +113,12 @@ class Database:
     def is_stuck(self) -> bool:
         """Whether a canceled query still runs, because it does not notice."""
         return any(not answer.done() for answer in tuple(self._running))
+
+    def interrupt(self) -> None:
+        """Stop the queries of all threads, each of which raises KeyboardInterrupt."""
+        for answer, cursor in tuple(self._running.items()):
+            with contextlib.suppress(duckdb.ConnectionException):  # it has just ended
+                stop(cursor, answer)
 
     def refresh(self) -> None:
         """See what is committed now, as if opened again."""

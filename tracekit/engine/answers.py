@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,8 @@ from tracekit.errors import QueryError
 # that only it can read, or not at all.
 _INEXACT_TYPES = frozenset(("bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint"))
 _ROWS_OF_A_BATCH = 1 << 17
+#: All threads have the same filters of warnings: two that set and restore them would mix them up.
+_FILTERING = threading.Lock()
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
 
@@ -24,7 +27,7 @@ def reported(
 ) -> pa.Table:
     """Return the rows of a report, planned only once, although DuckDB warns about a copy."""
     answer = cursor.execute(text, dict(parameters))
-    with warnings.catch_warnings():
+    with _FILTERING, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result")
         table = answer.to_arrow_table()
     _require_calendar(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -128,21 +129,25 @@ class Functions:
         """Define functions in `connection`, for all of its cursors."""
         self._connection = connection
         self._made: set[str] = set()
+        self._busy = threading.Lock()  # catalogs of several threads define them in one connection
 
     def define(self, texts: Sequence[str]) -> None:
         """Define those that `texts` name."""
-        for name, ours in FUNCTIONS.items():
-            if name in self._made or not any(name in text for text in texts):
-                continue
-            self._connection.create_function(
-                name,
-                ours.function,
-                list(ours.arguments),
-                ours.result,
-                type=ours.kind,
-                null_handling=FunctionNullHandling.SPECIAL,
-            )
-            if not self._made:
-                # DuckDB reports a leak if Python ends while a connection with a function is open.
-                weakref.finalize(self, self._connection.close)
-            self._made.add(name)
+        with self._busy:
+            for name, ours in FUNCTIONS.items():
+                if name not in self._made and any(name in text for text in texts):
+                    self._make(name, ours)
+
+    def _make(self, name: str, ours: Function) -> None:
+        self._connection.create_function(
+            name,
+            ours.function,
+            list(ours.arguments),
+            ours.result,
+            type=ours.kind,
+            null_handling=FunctionNullHandling.SPECIAL,
+        )
+        if not self._made:
+            # DuckDB reports a leak if Python ends while a connection with a function is open.
+            weakref.finalize(self, self._connection.close)
+        self._made.add(name)
