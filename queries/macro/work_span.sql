@@ -12,15 +12,7 @@
 -- end_ns = "last end; work without a duration ends when it starts"
 -- kernel_ns = "BIGINT: sum of the durations of kernels; NULL if none is known"
 select
-    run_id,
-    source_id,
-    device_id,
-    step_index,
-    start_ns,
-    end_ns,
-    work_count,
-    kernel_count,
-    kernel_ns
+    run_id, source_id, device_id, step_index, start_ns, end_ns, work_count, kernel_count, kernel_ns
 from step_work
 where wanted_run is null or run_id = wanted_run
 union all

@@ -2,7 +2,7 @@
 -- each work."
 -- source = "tables work_sum, attribution and kernel"
 -- needs = ["attribution"]
--- depends = ["summed_source"]
+-- depends = ["summed_source", "classified_kernel"]
 -- columns = "run_id source_id device_id work_kind name collective_name category_name op_name
 -- context_id is_timed work_count dur_ns"
 -- work_kind = "VARCHAR: kernel, memcpy or memset"
@@ -46,9 +46,8 @@ from
         from attribution semi join (from summed_source where not has_sums) using (run_id, source_id)
     ) as work
 left join
-    (from kernel where collective_name is not null or category_name is not null) as said
+    classified_kernel as said
     on said.run_id = work.run_id
     and said.source_id = work.source_id
     and said.event_id = work.event_id
-    and work.work_kind = 'kernel'
 group by all
