@@ -19,7 +19,7 @@ from
         union
         select run_id, source_id, device_id
         from kernel
-        semi join (from summed_source where not has_work) using (run_id, source_id)
+        semi join (from summed_source where not has_steps) using (run_id, source_id)
         union
         select run_id, source_id, device_id
         from device
