@@ -78,7 +78,7 @@ def test_the_rows_of_steps_are_sums_over_each_work(works: list[Work]) -> None:
 @given(WORKS)
 def test_work_is_summed_by_all_that_it_has_in_common(works: list[Work]) -> None:
     count: Counter[tuple[Any, ...]] = Counter()
-    times = defaultdict(list)
+    times: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for work in works:
         is_timed = work.start_ns != NONE and work.dur_ns != NONE
         context = None if work.context < 0 else work.context

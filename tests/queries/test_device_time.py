@@ -139,7 +139,7 @@ def asked(database: Database, phase: str) -> dict[Key, Figures]:
 
 def summed(works: Mapping[str, Sequence[Timed]]) -> dict[str, list[dict[str, Any]]]:
     """The rows of the tables of sums."""
-    found = defaultdict(list)
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for source, own in works.items():
         given = [
             Work(
