@@ -3,10 +3,8 @@
 -- source = "tables kernel and work_sum"
 -- needs = ["kernel"]
 -- depends = ["summed_source"]
--- columns = "run_id source_id event_id collective_name category_name"
+-- columns = "run_id source_id event_id collective_name category_name-kernel"
 -- event_id = "kernel.event_id"
--- collective_name = "VARCHAR: kernel.collective_name"
--- category_name = "VARCHAR: kernel.category_name"
 select run_id, source_id, event_id, collective_name, category_name
 from kernel
 -- mostly none: no kernel is read

@@ -9,7 +9,6 @@
 -- event_id = "work: kernel.event_id or transfer.event_id"
 -- work_class = "VARCHAR: compute or communication (kernels), memcpy (copies, and instructions
 -- that start or await one) or memset"
--- work_kind = "VARCHAR: kernel, memcpy or memset"
 -- name = "full name"
 -- launch_start_ns = "BIGINT: start of that call"
 -- launch_end_ns = "BIGINT: end of that call; NULL if the call is truncated"

@@ -3,11 +3,8 @@
 -- source = "tables work_sum, attribution and kernel"
 -- needs = ["attribution"]
 -- depends = ["summed_source", "classified_kernel"]
--- columns = "run_id source_id device_id work_kind name collective_name category_name op_name
+-- columns = "run_id source_id device_id work_kind name collective_name category_name-kernel op_name
 -- context_id is_timed work_count dur_ns"
--- work_kind = "VARCHAR: kernel, memcpy or memset"
--- collective_name = "VARCHAR: kernel.collective_name"
--- category_name = "VARCHAR: kernel.category_name"
 -- op_name = "attribution.op_name"
 -- context_id = "BIGINT: attribution.context_id"
 -- is_timed = "BOOLEAN: start and duration are known"
