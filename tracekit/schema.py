@@ -743,6 +743,58 @@ ATTRIBUTION = Table(
     ),
 )
 
+STEP_WORK = Table(
+    "step_work",
+    "The work of one device in one step: a few rows of sums over `attribution`.",
+    (
+        DEVICE,
+        Column("step_index", INT, "step that launched the work; NULL outside steps"),
+        Column("start_ns", INT, "first start; NULL if none is known"),
+        Column("end_ns", INT, "last end; work without a duration ends when it starts"),
+        Column("work_count", INT, "kernels, copies and sets"),
+        Column("kernel_count", INT, "kernels"),
+        Column("kernel_ns", INT, "sum of the durations of kernels; NULL if none is known"),
+    ),
+)
+
+_COLLECTIVE_NAME = Column("collective_name", TEXT, "`kernel.collective_name`")
+_CATEGORY_NAME = Column("category_name", TEXT, "`kernel.category_name`")
+
+WORK_SUM = Table(
+    "work_sum",
+    "All work of a device that is alike in name, operator and context: sums over `attribution`.",
+    (
+        DEVICE,
+        Column("work_kind", TEXT, "kernel, memcpy or memset"),
+        NAME,
+        _COLLECTIVE_NAME,
+        _CATEGORY_NAME,
+        Column("op_name", TEXT, "`attribution.op_name`"),
+        Column("context_id", INT, "`attribution.context_id`"),
+        Column("is_timed", FLAG, "its start and its duration are known"),
+        Column("work_count", INT, "kernels, copies or sets"),
+        Column("dur_ns", INT, "sum of their durations; NULL if none is known"),
+    ),
+)
+
+WORK_MIX = Table(
+    "work_mix",
+    "One kind of work in a mix: what runs on a device at one time. Computed from `attribution`; a "
+    "source without rows has too many mixes.",
+    (
+        Column("mix_index", INT, "number of the mix in the source"),
+        DEVICE,
+        Column("work_kind", TEXT, "kernel, memcpy or memset"),
+        NAME,
+        _COLLECTIVE_NAME,
+        _CATEGORY_NAME,
+        Column("running_count", INT, "how many such works run; 0 if they take no time"),
+        Column("started_count", INT, "how often one of them was the last of the mix to start"),
+        Column("instant_count", INT, "how often one that takes no time started while the mix ran"),
+        Column("mix_ns", INT, "total time of the mix, the same in each of its rows"),
+    ),
+)
+
 ALLOCATION = Table(
     "allocation",
     "One memory block of a framework's allocator from allocation to release. Computed from "
@@ -1105,6 +1157,9 @@ TABLES: dict[str, Table] = {
         CONFIGURATION,
         CONFIGURATION_VALUE,
         ATTRIBUTION,
+        STEP_WORK,
+        WORK_SUM,
+        WORK_MIX,
         ALLOCATION,
         LAYER_STAT,
         MEASUREMENT,

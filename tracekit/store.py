@@ -72,8 +72,13 @@ _NOT_TEXT = frozenset(("null", "none", "nan", "inf", "infinity", "epoch", "true"
 _GROWING = frozenset(
     (
         "event_id",
+        "launch_event_id",
+        "op_event_id",
+        "parent_event_id",
+        "release_event_id",
         "launch_index",
         "start_ns",
+        "launch_start_ns",
         "time_ns",
         "event_index",
         "python_id",

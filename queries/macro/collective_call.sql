@@ -3,7 +3,8 @@
 -- source = "records of torch.distributed (c10d ParamCommsUtils.hpp, torch/csrc/profiler/util.h),
 -- else names and shapes; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- depends = ["device_rank", "is_communication", "collective_kind", "element_bytes", "tensor_bytes"]
+-- depends = ["device_rank", "is_communication", "collective_kind", "element_bytes", "tensor_bytes",
+-- "summed_source"]
 -- parameters = "wanted_run"
 -- columns = "run_id source_id rank_index event_id collective_kind name process_group_name
 -- process_group_description group_key group_basis group_size_count pair_text sequence_index
@@ -46,8 +47,22 @@ with
                             (
                                 select
                                     name, collective_name, category_name, count(*) as kernel_count
-                                from kernel
-                                where wanted_run is null or run_id = wanted_run
+                                from
+                                    (
+                                        select name, collective_name, category_name
+                                        from work_sum
+                                        where
+                                            work_kind = 'kernel'
+                                            and (wanted_run is null or run_id = wanted_run)
+                                        union all
+                                        select name, collective_name, category_name
+                                        from kernel
+                                        semi join
+                                            (from summed_source where not has_sums) using (
+                                                run_id, source_id
+                                            )
+                                        where wanted_run is null or run_id = wanted_run
+                                    )
                                 group by all
                             )
                     )

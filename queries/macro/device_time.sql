@@ -3,7 +3,7 @@
 -- source = "Zhu 2018 (TBD), eq. 1: active time is the union over all streams; docs/metrics.md,
 -- section overlap"
 -- needs = ["attribution"]
--- depends = ["work_in_window", "work_place"]
+-- depends = ["work_in_window", "work_place", "whole_window", "work_class", "summed_source"]
 -- is_kept = true
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id elapsed_ns class_rank work_class work_count
@@ -14,6 +14,36 @@
 -- exposed_ns = "BIGINT: time with one running and no class before it; sums to the busy time"
 with
     places as materialized(from work_place(wanted_run)),
+    -- sources whose mixes are stored: what is below then reads no work of theirs. Mixes are of all
+    -- work, not of some steps
+    mixed as materialized(
+        select places.*, whole.end_ns - whole.start_ns as elapsed_ns
+        from places
+        join
+            (from summed_source where wanted_phase = 'all' and has_sums and has_mixes) using (
+                run_id, source_id
+            )
+        join whole_window(wanted_run) as whole using (run_id, source_id)
+    ),
+    -- few: asking sums what they are is much faster than asking each kernel
+    sorts as materialized(
+        select
+            *,
+            case
+                when sort_count > 0 then work_class(work_kind, name, collective_name, category_name)
+            end as work_class
+        from
+            (
+                select work_kind, name, collective_name, category_name, count(*) as sort_count
+                from work_sum
+                where wanted_run is null or run_id = wanted_run
+                group by all
+            )
+    ),
+    unmixed as materialized(from places anti join mixed using (place_index)),
+    unmixed_work as not materialized(
+        from work_in_window(wanted_run, wanted_phase) semi join unmixed using (place_index)
+    ),
     sums as materialized(
         select
             place_index,
@@ -22,8 +52,53 @@ with
             count(*) as work_count,
             sum(end_ns - start_ns) as sum_ns,
             sum(end_ns - start_ns) filter (where is_alone) as without_others_ns
-        from work_in_window(wanted_run, wanted_phase)
+        from unmixed_work
         group by place_index, work_class
+        union all
+        select
+            mixed.place_index,
+            sorts.work_class,
+            any_value(mixed.elapsed_ns) as elapsed_ns,
+            sum(work_sum.work_count) as work_count,
+            sum(work_sum.dur_ns) as sum_ns,
+            null as without_others_ns
+        from work_sum
+        join
+            mixed
+            on mixed.run_id = work_sum.run_id
+            and mixed.source_id = work_sum.source_id
+            and mixed.device_id is not distinct from work_sum.device_id
+        join
+            sorts
+            on sorts.work_kind = work_sum.work_kind
+            and sorts.name is not distinct from work_sum.name
+            and sorts.collective_name is not distinct from work_sum.collective_name
+            and sorts.category_name is not distinct from work_sum.category_name
+        where work_sum.is_timed
+        group by mixed.place_index, sorts.work_class
+    ),
+    members as (
+        select
+            mixed.place_index,
+            work_mix.mix_index,
+            work_mix.running_count,
+            work_mix.started_count,
+            work_mix.instant_count,
+            work_mix.mix_ns,
+            sorts.work_class,
+            sorts.work_class in ('compute', 'communication') as is_kernel
+        from work_mix
+        join
+            mixed
+            on mixed.run_id = work_mix.run_id
+            and mixed.source_id = work_mix.source_id
+            and mixed.device_id is not distinct from work_mix.device_id
+        join
+            sorts
+            on sorts.work_kind = work_mix.work_kind
+            and sorts.name is not distinct from work_mix.name
+            and sorts.collective_name is not distinct from work_mix.collective_name
+            and sorts.category_name is not distinct from work_mix.category_name
     ),
     -- only what runs with other work is sorted
     work as materialized(
@@ -33,7 +108,7 @@ with
             - 1 as class_rank,
             start_ns,
             end_ns
-        from work_in_window(wanted_run, wanted_phase)
+        from unmixed_work
         where is_alone is not true
     ),
     -- +1 where work starts, -1 where it ends, which is before all that starts then
@@ -99,6 +174,14 @@ with
         select sums.place_index, classes.bit as running, sums.without_others_ns as mix_ns
         from sums
         join classes using (work_class)
+        union all
+        select
+            members.place_index,
+            bit_or(classes.bit) filter (where members.running_count > 0) as running,
+            any_value(members.mix_ns) as mix_ns
+        from members
+        join classes using (work_class)
+        group by members.place_index, members.mix_index
     ),
     times as (
         select
@@ -121,6 +204,27 @@ with
         from pieces
         where is_start and class_rank < 2 and compute + communication > change
         group by place_index, class_rank
+        union all
+        select
+            members.place_index,
+            classes.class_rank,
+            sum(
+                case when mix_kernels.kernel_count > 1 then members.started_count else 0 end
+                + case when mix_kernels.kernel_count > 0 then members.instant_count else 0 end
+            ) as overlapping_count
+        from members
+        join classes using (work_class)
+        join
+            (
+                select place_index, mix_index, sum(running_count) as kernel_count
+                from members
+                where is_kernel
+                group by place_index, mix_index
+            ) as mix_kernels
+            on mix_kernels.place_index = members.place_index
+            and mix_kernels.mix_index = members.mix_index
+        where members.is_kernel
+        group by members.place_index, classes.class_rank
     )
 select
     places.run_id,
@@ -129,8 +233,8 @@ select
     windows.elapsed_ns,
     cast(times.class_rank as bigint) as class_rank,
     times.work_class,
-    coalesce(sums.work_count, 0) as work_count,
-    coalesce(overlapping.overlapping_count, 0) as overlapping_count,
+    cast(coalesce(sums.work_count, 0) as bigint) as work_count,
+    cast(coalesce(overlapping.overlapping_count, 0) as bigint) as overlapping_count,
     cast(coalesce(sums.sum_ns, 0) as bigint) as sum_ns,
     cast(times.union_ns as bigint) as union_ns,
     cast(times.exposed_ns as bigint) as exposed_ns,

@@ -3,7 +3,8 @@
 -- source = "docs/metrics.md, section Many ranks: the last rank has the shortest duration"
 -- topic = "ranks"
 -- needs = ["source_file"]
--- depends = ["collective_match", "step_window", "is_communication"]
+-- depends = ["collective_match", "step_window", "is_communication", "work_total",
+-- "classified_kernel"]
 -- parameters = "run_id by phase"
 -- by = {doc = "what a row is: rank, or step (a rank in a step)", default = "rank", choices =
 -- ["rank", "step"]}
@@ -67,6 +68,21 @@ with
     -- count keeps the optimizer from
     sums as (
         select
+            work_total.source_id,
+            null as step,
+            work_total.name,
+            work_total.op_name,
+            work_total.context_id,
+            work_total.collective_name,
+            work_total.category_name,
+            sum(work_total.dur_ns) as dur_ns,
+            sum(work_total.work_count) as work_count
+        from work_total
+        join windows on windows.source_id = work_total.source_id
+        where work_total.run_id = $run_id and $by = 'rank' and $phase = 'all'
+        group by all
+        union all
+        select
             attribution.source_id,
             case when $by = 'step' then attribution.step_index end as step,
             attribution.name,
@@ -79,15 +95,12 @@ with
         from attribution
         join windows on windows.source_id = attribution.source_id
         left join
-            (
-                from kernel
-                where
-                    run_id = $run_id and (collective_name is not null or category_name is not null)
-            ) as said
+            (from classified_kernel where run_id = $run_id) as said
             on said.source_id = attribution.source_id
             and said.event_id = attribution.event_id
         where
             attribution.run_id = $run_id
+            and not ($by = 'rank' and $phase = 'all')
             and (
                 windows.first_step_index is null
                 or attribution.step_index

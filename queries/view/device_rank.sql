@@ -2,6 +2,7 @@
 -- merged from several ranks."
 -- source = "tables source_file and device; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
+-- depends = ["summed_source", "work_span"]
 -- is_kept = true
 -- columns = "run_id source_id device_id rank_index"
 -- device_id = "device; NULL: work without a device in the file"
@@ -14,10 +15,11 @@ select
 from
     (
         select run_id, source_id, device_id
-        from attribution
+        from work_span(null)
         union
         select run_id, source_id, device_id
         from kernel
+        semi join (from summed_source where not has_steps) using (run_id, source_id)
         union
         select run_id, source_id, device_id
         from device

@@ -2,14 +2,13 @@
 -- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active; docs/metrics.md, section
 -- gpu_utilization"
 -- needs = ["attribution"]
--- depends = ["work_class"]
+-- depends = ["work_class", "work_total", "classified_kernel"]
 -- columns = "run_id source_id event_id work_class work_kind name device_id stream_id start_ns
 -- end_ns launch_event_id launch_name launch_thread_id launch_start_ns launch_end_ns
 -- launch_work_count launch_reason op_name step_index is_alone"
 -- event_id = "work: kernel.event_id or transfer.event_id"
 -- work_class = "VARCHAR: compute or communication (kernels), memcpy (copies, and instructions
 -- that start or await one) or memset"
--- work_kind = "VARCHAR: kernel, memcpy or memset"
 -- name = "full name"
 -- launch_start_ns = "BIGINT: start of that call"
 -- launch_end_ns = "BIGINT: end of that call; NULL if the call is truncated"
@@ -19,11 +18,6 @@
 -- is_alone = "BOOLEAN: no other work of its device runs at any time of it; NULL if unknown"
 -- op_name = "innermost operator around the call"
 with
-    said as not materialized(
-        select run_id, source_id, event_id, collective_name, category_name
-        from kernel
-        where collective_name is not null or category_name is not null
-    ),
     -- few: asking them is much faster than asking each kernel. The count keeps the optimizer from
     -- asking each kernel first
     names as materialized(
@@ -32,8 +26,8 @@ with
             case when kernel_count > 0 then work_class('kernel', name, null, null) end as work_class
         from
             (
-                select name, count(*) as kernel_count
-                from attribution
+                select name, sum(work_count) as kernel_count
+                from work_total
                 where work_kind = 'kernel'
                 group by name
             )
@@ -67,7 +61,7 @@ select
     work.is_alone
 from attribution as work
 left join
-    said
+    classified_kernel as said
     on said.run_id = work.run_id
     and said.source_id = work.source_id
     and said.event_id = work.event_id

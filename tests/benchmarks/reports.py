@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -37,10 +37,14 @@ from tracekit.summary import summarize  # noqa: E402
 RANK = SHARED / "corpus/torch/hta-a100-sxm-rank0of16.json.gz"
 SMALL = SHARED / "corpus/torch/hta-alexnet-a100-cudasync.json.gz"
 KERNELS_OF_A_RANK = 300_000
-TABLES_OF_A_RANK = ("kernel", "transfer", "attribution", "step", "device", "calling_context")
+MOVED = ("kernel", "transfer", "attribution", "step", "step_work")
+SUMS = ("work_sum", "work_mix")
+TABLES_OF_A_RANK = (*MOVED, *SUMS, "device", "calling_context")
 #: Columns that must stay unique when the events of a trace are repeated, in their order in time.
 NUMBERS = ("event_id", "op_event_id", "launch_event_id", "correlation_id", "step_index")
-TIMES = ("start_ns", "launch_start_ns")
+TIMES = ("start_ns", "end_ns", "launch_start_ns")
+#: Columns of sums, which grow with the repeats: the traces do not run at one time.
+SUMMED = ("work_count", "dur_ns", "started_count", "instant_count", "mix_ns")
 Columns = Mapping[str, pa.Array]
 
 
@@ -152,9 +156,11 @@ def ranks_of(count: int) -> Store:
     shutil.rmtree(folder, ignore_errors=True)
     writer = TableWriter(folder, "0")
     for name in TABLES_OF_A_RANK:
-        repeats = 1 if name in ("device", "calling_context") else times
-        for number in range(repeats):
-            for batch in moved(tables[name], number).to_batches():
+        found = tables[name]
+        if name in SUMS:
+            found = changed_in(found, SUMMED, lambda column: pc.multiply(column, times))
+        for number in range(times if name in MOVED else 1):
+            for batch in moved(found, number).to_batches():
                 writer.write(name, batch)
     writer.close()
     for rank in range(count):
@@ -165,10 +171,16 @@ def ranks_of(count: int) -> Store:
 
 def moved(table: pa.Table, number: int) -> pa.Table:
     """The same events `number` traces later."""
-    shifts = dict.fromkeys(NUMBERS, 10**7 * number) | dict.fromkeys(TIMES, 10**11 * number)
-    for name in shifts.keys() & set(table.column_names):
-        place = table.column_names.index(name)
-        table = table.set_column(place, name, pc.add(table[name], shifts[name]))
+    table = changed_in(table, NUMBERS, lambda column: pc.add(column, 10**7 * number))
+    return changed_in(table, TIMES, lambda column: pc.add(column, 10**11 * number))
+
+
+def changed_in(
+    table: pa.Table, names: Sequence[str], change: Callable[[pa.Array], pa.Array]
+) -> pa.Table:
+    """A table with some columns changed, if it has them."""
+    for name in set(names) & set(table.column_names):
+        table = table.set_column(table.column_names.index(name), name, change(table[name]))
     return table
 
 

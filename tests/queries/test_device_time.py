@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.attribution.works import Work, device_work
+from tests.attribution.works import Work, device_work, sums_of
 from tests.queries.conftest import RUN_ID, WriteStore
 from tracekit.attribution.alone import alone
+from tracekit.attribution.columns import NONE
 from tracekit.engine import Database
 
 CLASSES = ("compute", "communication", "memcpy", "memset")
@@ -136,9 +137,32 @@ def asked(database: Database, phase: str) -> dict[Key, Figures]:
     }
 
 
-@pytest.mark.parametrize("is_known", [True, False], ids=["marked alone", "of an older store"])
+def summed(works: Mapping[str, Sequence[Timed]]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of the tables of sums."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for source, own in works.items():
+        given = [
+            Work(
+                one.device,
+                one.start,
+                one.end - one.start,
+                *KINDS[one.kind],
+                step=NONE if one.step is None else one.step,
+            )
+            for one in own
+        ]
+        for table, rows in sums_of(given).items():
+            found[table] += [row | {"run_id": RUN_ID, "source_id": source} for row in rows]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("is_known", "is_summed"),
+    [(True, False), (False, False), (True, True)],
+    ids=["marked alone", "not marked", "summed"],
+)
 def test_the_time_of_devices_is_what_counting_each_nanosecond_gives(
-    tmp_path: Path, write_store: WriteStore, *, is_known: bool
+    tmp_path: Path, write_store: WriteStore, *, is_known: bool, is_summed: bool
 ) -> None:
     works = {f"s{seed:03}": works_of(seed) for seed in range(120)}
     steps = [
@@ -148,7 +172,8 @@ def test_the_time_of_devices_is_what_counting_each_nanosecond_gives(
         for step in range(4)
     ]
     rows = [row for name in works for row in rows_of(name, works[name], is_known=is_known)]
-    database = Database(write_store(tmp_path / "S", {"attribution": rows, "step": steps}))
+    tables = {"attribution": rows, "step": steps} | (summed(works) if is_summed else {})
+    database = Database(write_store(tmp_path / "S", tables))
     assert asked(database, "all") == expected(works)
     windows = database.sql(f"FROM step_window('{RUN_ID}', '1..2')").rows()
     inside = {

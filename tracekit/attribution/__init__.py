@@ -11,20 +11,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
+from tracekit.attribution.alone import alone
 from tracekit.attribution.columns import ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.gathering import Gathered, gathered_from, joined
 from tracekit.attribution.host import host_of
 from tracekit.attribution.origins import origins_of
 from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
+from tracekit.attribution.sums import sum_rows
 
 __all__ = ["Gathered", "attributed", "gathered_from", "joined"]
 
 
 def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
-    """The rows of `calling_context`, `op_call` and `attribution` for one source.
+    """The rows of `calling_context`, `op_call`, `attribution` and its sums for one source.
 
     If nothing marks steps, there are also rows of `step`, detected from the work. `gathered` is
     used up; `folder` has the rows of the source from its parser, in a folder of Parquet files per
@@ -51,7 +54,10 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
         host = replace(host, step=steps_of_calls(host.after, origins.launch, recorded.of_work))
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
-    yield from work_rows(done, host, origins, texts, tracks)
+    is_alone, has_time = alone(done)
+    marks = pa.array(is_alone, mask=~has_time)
+    yield from work_rows(done, host, origins, marks, texts, tracks)
+    yield from sum_rows(done, origins, is_alone, texts)
     del done, origins
     host.slices.drop("correlation_id", "external_id")
     events = allocations.joined_events(gathered.taken("allocations"))

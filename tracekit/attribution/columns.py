@@ -118,6 +118,13 @@ def firsts_of(codes: Codes) -> Codes:
     return np.flatnonzero(np.diff(so_far, prepend=-1))
 
 
+def totals(codes: Codes, values: Ints, count: int) -> Ints:
+    """The sum of the values of each of `count` codes, exactly."""
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, codes, values)
+    return sums
+
+
 def joined(parts: list[dict[str, NDArray[Any]]], name: str, kind: type) -> NDArray[Any]:
     """One column of several parts, which lose it: memory cannot hold all columns twice."""
     column = np.concatenate([np.zeros(0, kind), *(part.pop(name) for part in parts)])

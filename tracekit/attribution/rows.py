@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tracekit.attribution.alone import alone
 from tracekit.attribution.columns import LATEST, NONE, Ints, Texts, ends, nullable
 from tracekit.attribution.contexts import Node, Tree
 from tracekit.attribution.host import Host
@@ -150,13 +149,12 @@ def _summed(host: Host, at: Ints, values: NDArray[np.generic], *, inclusive: boo
 
 
 def work_rows(
-    work: DeviceWork, host: Host, origins: Origins, texts: Texts, tracks: Tracks
+    work: DeviceWork, host: Host, origins: Origins, is_alone: pa.Array, texts: Texts, tracks: Tracks
 ) -> Iterator[Batch]:
     """The rows of `attribution`, in the order of the file, kernels first."""
     calls = host.slices
     launched = origins.launch[origins.launch >= 0]
     launch_counts = np.append(np.bincount(launched, minlength=len(calls)), NONE)
-    is_alone, has_time = alone(work)
 
     def columns(part: slice) -> dict[str, pa.Array]:
         launch = origins.launch[part]
@@ -181,7 +179,7 @@ def work_rows(
             "context_id": _places(origins.context[part]),
             "step_index": nullable(origins.step[part]),
             **{name: texts.array(getattr(origins, name)[part]) for name in _REASONS},
-            "is_alone": pa.array(is_alone[part], mask=~has_time[part]),
+            "is_alone": is_alone[part],
         }
 
     return in_batches(ATTRIBUTION, len(work), columns)

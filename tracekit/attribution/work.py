@@ -21,8 +21,9 @@ _NUMBERS = (
     "correlation_id",
     "external_id",
 )
-CODES = ("kind", "name", "op_name")
-OF_KERNELS = (*_NUMBERS, *PLACE, "name", "op_name")
+_OF_KERNELS = ("op_name", "collective_name", "category_name")
+CODES = ("kind", "name", *_OF_KERNELS)
+OF_KERNELS = (*_NUMBERS, *PLACE, "name", *_OF_KERNELS)
 OF_TRANSFERS = (*_NUMBERS, *PLACE, "name", "transfer_kind")
 
 
@@ -30,14 +31,17 @@ OF_TRANSFERS = (*_NUMBERS, *PLACE, "name", "transfer_kind")
 class DeviceWork:
     """Kernels, copies and sets, one array per column.
 
-    Texts are codes: ``kind`` is kernel, memcpy or memset, ``op_name`` the profiler's name of the
-    operator. ``op_event_id`` is the operator at the start of an arrow, if there are no ids.
+    Texts are codes: ``kind`` is kernel, memcpy or memset; ``op_name`` (of the operator),
+    ``collective_name`` and ``category_name`` are the profiler's, of kernels. ``op_event_id`` is the
+    operator at the start of an arrow, if there are no ids.
     """
 
     track: Codes
     kind: Codes
     name: Codes
     op_name: Codes
+    collective_name: Codes
+    category_name: Codes
     event_id: Ints
     device_id: Ints
     stream_id: Ints
@@ -55,23 +59,26 @@ class DeviceWork:
 def gather_kernels(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
     """Kernels."""
     kind = np.full(len(rows), texts.code("kernel"), np.int32)
-    return _gathered(rows, kind, texts.codes(rows["op_name"]), texts, tracks)
+    said = {name: texts.codes(rows[name]) for name in _OF_KERNELS}
+    return _gathered(rows, kind, said, texts, tracks)
 
 
 def gather_transfers(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
     """Copies and sets."""
     kind = texts.codes(rows["transfer_kind"])
-    return _gathered(rows, kind, np.zeros(len(rows), np.int32), texts, tracks)
+    return _gathered(
+        rows, kind, dict.fromkeys(_OF_KERNELS, np.zeros(len(rows), np.int32)), texts, tracks
+    )
 
 
 def _gathered(
-    rows: pa.Table, kind: Codes, op_name: Codes, texts: Texts, tracks: Tracks
+    rows: pa.Table, kind: Codes, said: dict[str, Codes], texts: Texts, tracks: Tracks
 ) -> dict[str, Ints]:
     return {
         "track": tracks.codes(rows),
         "kind": kind,
         "name": texts.codes(rows["name"]),
-        "op_name": op_name,
+        **said,
         **{name: numbers(rows[name]) for name in _NUMBERS},
     }
 
