@@ -1,8 +1,9 @@
 -- purpose = "Idle time of each device by cause and by the operator that launched the next work,
--- with what the host did in the longest gap."
+-- with what the host did in the longest gap; of devices with at least a tenth of the work of the
+-- busiest."
 -- source = "docs/metrics.md, section gaps"
 -- needs = ["attribution"]
--- depends = ["gap_part", "device_work"]
+-- depends = ["gap_part", "device_work", "work_total"]
 -- is_kept = true
 -- parameters = "wanted_run wanted_phase"
 -- columns = "source_id-rank device_id elapsed_ns-steps idle_kind op_name gap_count part_ns
@@ -20,6 +21,18 @@
 -- reason = "for unexplained: why, for most of the time"
 with
     limits as (select 1000000 as long_ns, 10000 as short_ns),
+    -- a device that hardly works would be the one with the most idle time
+    used as (
+        select source_id, device_id
+        from
+            (
+                select source_id, device_id, sum(work_count) as device_work_count
+                from work_total
+                where run_id = wanted_run
+                group by source_id, device_id
+            )
+        qualify 10 * device_work_count >= max(device_work_count) over ()
+    ),
     told as (
         select
             parts.source_id,
@@ -48,6 +61,10 @@ with
             short_ns
         from gap_part(wanted_run, wanted_phase) as parts
         cross join limits
+        join
+            used
+            on used.source_id = parts.source_id
+            and used.device_id is not distinct from parts.device_id
         left join
             device_work as work
             on work.run_id = wanted_run
