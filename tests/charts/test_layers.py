@@ -105,6 +105,17 @@ def test_the_longest_layers_are_drawn_and_the_others_together(hand_made: Any) ->
     assert groups[-1][1:] == ("11 others", "nobody says")
 
 
+def test_runs_show_the_same_layers_in_the_same_order(hand_made: Any) -> None:
+    a = [layer(f"l{n}", 0.0, float(n), float(n)) for n in range(40)]
+    b = [layer(f"l{n}", 0.0, 39.0 - n, 39.0 - n) for n in range(40)]
+    found = shown(built(hand_made("layers", {"a": a, "b": b[::-1]}), {"a": "a", "b": "b"}))
+    names = {run: [name for _, name, _ in groups] for run, groups in found.items()}
+    # the longest in either run, max(n, 39 - n), of two equal ones the first; one bar for the others
+    assert names["a"] == names["b"]
+    assert names["a"] == [*(f"l{n}" for n in (*range(15), *range(26, 40))), "11 others"]
+    assert [bar[-1] for *_, bar in found["a"]][:2] == [("other", 0.0), ("other", 0.0)]
+
+
 def test_some_layers_or_modules(hand_made: Any) -> None:
     rows = {"a": [layer(name, 1.0, 1.0, 2.0) for name in ("conv1", "relu1", "conv2")]}
     store = hand_made("layers", rows)

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 import tracekit
 from tests.conftest import ROOT
@@ -35,7 +36,7 @@ from tracekit.render.figure import (
 from tracekit.render.numbers import counted
 from tracekit.render.roofline import _BOUNDS, _LEVELS
 from tracekit.render.ticks import seconds
-from tracekit.render.words import short
+from tracekit.render.words import letter, short
 from tracekit.roofline.chart import Chart, RooflineSeries
 from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
@@ -44,7 +45,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 MODELS = ("classic", "hierarchical", "complexity", "time", "4d")
 V100 = "V100 (Wang 2020, measured)"
-NAMES = ("volta_h884gemm_128x128_ldg8_nn", "gemmSN_NN_kernel<float>", "axpby_half2")
+NAMES = ["volta_h884gemm_128x128_ldg8_nn", "gemmSN_NN_kernel<float>", "axpby_half2"]
 DETAILS = ROOT / "fixtures" / "nsight_compute" / "details-v100-handmade" / "report.csv"
 
 
@@ -88,11 +89,21 @@ def words(axes: Axes) -> list[str]:
     return [text.get_text() for text in axes.texts]
 
 
+def key_of(figure: Figure) -> dict[str, list[str]]:
+    """What the legend says of each letter."""
+    (legend,) = figure.legends
+    letters = [text.get_text() for text in legend.findobj(Text) if len(text.get_text()) < 3]
+    texts = [text.get_text() for text in legend.get_texts()]
+    named = texts[len(texts) - len(list(filter(None, letters))) :]
+    return dict(zip(filter(None, letters), (text.split("\n") for text in named), strict=True))
+
+
 # -- what is in a picture -------------------------------------------------------------------------
 
 
 def test_the_classic_roofline(four: Chart) -> None:
-    axes = axes_of(draw(four).figure)
+    figure = draw(four).figure
+    axes = axes_of(figure)
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     # operations, bytes and times of the report's README; the copy has no operation and no place
     by_hand = sorted(
@@ -111,9 +122,13 @@ def test_the_classic_roofline(four: Chart) -> None:
         "FP32 15.7 TFLOP/s",
         "DRAM 900 GB/s",
     } <= set(written)
-    assert {"volta_h884gemm_128x128_ldg8_nn", "gemmSN_NN_kernel<float>", "axpby_half2"} <= set(
-        written
-    )
+    # 137,455,730,688 FLOP at 125 TFLOP/s, 17,184,063,488 at 15.7, 402,653,184 B at 900 GB/s
+    assert key_of(figure) == {
+        "a": ["volta_h884gemm_128x128_ldg8_nn", "37.3 % of time, compute, 68 % of roof"],
+        "b": ["gemmSN_NN_kernel<float>", "34.5 % of time, compute, 73.3 % of roof"],
+        "c": ["axpby_half2", "12 % of time, bandwidth, 86 % of roof"],
+    }
+    assert {"a", "b", "c"} <= set(written)
     assert axes.get_xlabel() == (
         "Operational intensity [FLOP/B]\nzero AI: 1 kernel, 1 launch, 16.2 % of time\n"
         # (137,455,730,688 + 17,184,063,488 + 201,326,592) FLOP in 4 launches of 4.2 us
@@ -197,19 +212,47 @@ def test_too_many_panels_are_refused(four: Chart) -> None:
 def test_as_many_points_have_names_as_are_asked_for(
     session: Session, top: int, size: str, named: int
 ) -> None:
-    axes = axes_of(
-        draw(session.roofline_data(["four"], RooflineRequest(top=top)), size=size).figure
-    )
-    assert len(set(NAMES) & set(words(axes))) == named
+    figure = draw(session.roofline_data(["four"], RooflineRequest(top=top)), size=size).figure
+    assert [names[0] for names in key_of(figure).values()] == NAMES[:named]
+    assert set("abc") & set(words(axes_of(figure))) == set("abc"[:named])
 
 
 def test_a_column_has_few_names_unless_more_are_asked_for(four: Chart) -> None:
     def named(top: int | None, size: str) -> int:
-        axes = axes_of(draw(replace(many(four, 40), top=top), size=size).figure)
-        return sum(re.fullmatch(r"k\d+", text) is not None for text in words(axes))
+        figure = draw(replace(many(four, 40), top=top), size=size).figure
+        written = [text for text in words(axes_of(figure)) if re.fullmatch("[a-z]{1,2}", text)]
+        assert written == list(key_of(figure))
+        assert len({names[0] for names in key_of(figure).values()}) == len(written)
+        box = figure.legends[0].get_window_extent()
+        assert 0 <= box.y0 < box.y1 <= figure.bbox.height + 1
+        return len(written)
 
     assert [named(None, "column"), named(None, "page")] == [5, 8]
     assert [named(15, "column"), named(15, "page")] == [15, 15]
+    assert named(30, "page") == 30
+
+
+def test_letters_go_on_after_z() -> None:
+    assert [letter(place) for place in (0, 25, 26, 51, 52, 701, 702)] == [
+        *("a", "z", "aa", "az", "ba", "zz", "aaa")
+    ]
+
+
+def test_a_name_has_one_letter_in_all_panels_and_runs(session: Session) -> None:
+    asked = RooflineRequest(by="name", panels="batch")
+    figure = draw(session.roofline_data(["conv2d*"], asked)).figure
+    written = [[t for t in words(axes) if re.fullmatch("[a-z]", t)] for axes in figure.axes]
+    assert written[0] == written[1] == written[2] != []
+    assert all(len(about) == 1 for about in key_of(figure).values())
+    runs = draw(session.roofline_data(["conv2d-16", "conv2d-64"], RooflineRequest(by="name")))
+    found = [t for t in words(axes_of(runs.figure)) if re.fullmatch("[a-z]", t)]
+    assert sorted(found) == sorted(list(key_of(runs.figure)) * 2)
+
+
+def test_runs_are_in_the_legend_only(session: Session) -> None:
+    figure = draw(session.roofline_data(["blue", "red"], RooflineRequest(by="run"))).figure
+    assert not [t for t in words(axes_of(figure)) if re.fullmatch("[a-z]", t)]
+    assert {"blue", "red"} <= {text.get_text() for text in figure.legends[0].get_texts()}
 
 
 def test_a_word_on_a_line_makes_room_for_points(four: Chart) -> None:
@@ -256,13 +299,14 @@ def test_several_panels_have_the_titles_of_axes_at_the_ends(session: Session) ->
 def test_the_legend_tells_sizes_up_to_the_largest(four: Chart) -> None:
     texts = [text.get_text() for text in draw(four).figure.legends[0].get_texts()]
     # 37 % is the largest; a sign of 2 % or less is as small as they get
-    assert [text for text in texts if "%" in text] == ["5 % of time", "20 % of time"]
+    sizes = [text for text in texts if "%" in text and "\n" not in text]
+    assert sizes == ["5 % of time", "20 % of time"]
     unknown = tuple(
         replace(series, share_ratio=np.full(len(series.x), math.nan))
         for series in four.panels[0].series
     )
     untimed = draw(replace(four, panels=(replace(four.panels[0], series=unknown),))).figure
-    assert not any("%" in text.get_text() for text in untimed.legends[0].get_texts())
+    assert not any("of time" in text.get_text() for text in untimed.legends[0].get_texts())
 
 
 @pytest.mark.parametrize(("count", "is_above"), [(3_000, False), (3_001, True)])

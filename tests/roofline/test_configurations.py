@@ -246,14 +246,19 @@ def test_the_legend_says_what_the_colours_are_of(session: Any) -> None:
 
 def test_points_have_names_if_asked(session: Any) -> None:
     chart = session(rows("bs", [16, 32])).roofline_data((), RooflineRequest(series=("bs",), top=1))
-    assert "bs=32" in [text.get_text() for text in draw(chart).figure.axes[0].texts]
+    figure = draw(chart).figure
+    assert figure.legends[0].get_texts()[-1].get_text() == "bs=32"
+    assert "a" in [text.get_text() for text in figure.axes[0].texts]
 
 
 def test_a_name_that_several_points_have_is_written_once(session: Any) -> None:
     text = "name,bs,flops,intensity\nadd,1,5,5\nadd,2,6,5\nmul,1,7,9\n"
     chart = session(text).roofline_data((), RooflineRequest(series=("name",), top=8))
-    texts = [text.get_text() for text in draw(chart).figure.axes[0].texts]
-    assert sorted(text for text in texts if text in ("add", "mul")) == ["add", "mul"]
+    figure = draw(chart).figure
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert [text for text in texts if len(text) == 1] == ["a", "b"]
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert sorted(named[-2:]) == ["add", "mul"]
 
 
 def test_a_hostile_label_is_escaped(session: Any) -> None:

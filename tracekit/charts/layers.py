@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -34,6 +34,8 @@ _MOST_LAYERS = 30
 _NO_STEPS = "the trace has no steps, so the time of a step is unknown"
 
 Row = Mapping[str, Any]
+#: What identifies a layer: its path, and which of the nets of a file it belongs to.
+_Place = tuple[str, Any]
 
 
 class Layers:
@@ -83,10 +85,11 @@ def build(
         )
     placed = Arrangement(runs, labels, asked)
     panels, table = [], []
+    longest = _longest(by_run.values())
     for title, run, series in _axes(placed):
         groups = []
         has_nets = len({row["net_index"] for row in by_run[run]}) > 1
-        for row in _longest(by_run[run]):
+        for row in _drawn(by_run[run], longest):
             net = (row["net_name"] or f"net {row['net_index']}") if has_nets else ""
             group = BarGroup(
                 row["layer_path"], (_bar(row),), ", ".join(filter(None, (series, net)))
@@ -116,14 +119,32 @@ def _axes(placed: Arrangement) -> Iterator[tuple[str, str, str]]:
             yield called, run, placed.series_of(run)
 
 
-def _longest(rows: Sequence[Row]) -> list[Row]:
-    """As many layers as can be drawn, in order, then all others as one."""
-    if len(rows) <= _MOST_LAYERS:
-        return list(rows)
-    by_time = sorted(rows, key=lambda row: -(row["step_ns"] or 0.0))
-    limit = by_time[_MOST_LAYERS - 2]["step_ns"] or 0.0
-    kept = [row for row in rows if (row["step_ns"] or 0.0) >= limit][: _MOST_LAYERS - 1]
-    rest = [row for row in rows if not any(row is one for one in kept)]
+def _longest(runs: Iterable[Sequence[Row]]) -> list[_Place]:
+    """The layers to draw, the same for all runs, in the order in which the runs have them.
+
+    They are those that take the longest in any run; each run has one bar for all others.
+    """
+    times: dict[_Place, float] = {}
+    for rows in runs:
+        for row in rows:
+            times[_place(row)] = max(times.get(_place(row), 0.0), row["step_ns"] or 0.0)
+    if len(times) <= _MOST_LAYERS:
+        return list(times)
+    limit = sorted(times.values(), reverse=True)[_MOST_LAYERS - 2]
+    return [place for place, time in times.items() if time >= limit][: _MOST_LAYERS - 1]
+
+
+def _place(row: Row) -> _Place:
+    return row["layer_path"], row["net_index"]
+
+
+def _drawn(rows: Sequence[Row], longest: Sequence[_Place]) -> list[Row]:
+    """The rows of these layers, in this order, then all others as one."""
+    order = {place: rank for rank, place in enumerate(longest)}
+    kept = sorted((row for row in rows if _place(row) in order), key=lambda r: order[_place(r)])
+    rest = [row for row in rows if _place(row) not in order]
+    if not rest:
+        return kept
     sums = {
         name: None if any(row[name] is None for row in rest) else sum(row[name] for row in rest)
         for name in ("forward_step_ns", "backward_step_ns", "step_ns")

@@ -9,11 +9,14 @@ from typing import Any, NamedTuple, cast
 
 import matplotlib
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize, to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerBase
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
 
 from tracekit.charts.chart import ChartAxis
@@ -205,6 +208,7 @@ class Drawing:
         every, make = list(handles), cast("Any", figure).legend
         if not every:
             return
+        looks |= {"handler_map": {LetterHandle: _LetterHandler()}}
         looks = {"alignment": "left", "handlelength": 2.2, "handleheight": 1.1, **looks}
         place = self.size.legend if self.is_legend_beside else "outside lower center"
         most = 1 if self.is_legend_beside else 2 if self.size.width <= 4 else most_columns
@@ -229,6 +233,37 @@ class Drawing:
         bar.minorticks_off()
         bar.outline.set_linewidth(0.4 * self.thin)
         bar.set_label(title)
+
+
+class LetterHandle(Line2D):
+    """A letter in the legend, in place of a sign: `letter` stands at a point of the axes."""
+
+    def __init__(self, letter: str, title: str) -> None:
+        """Write `letter`, then `title`."""
+        super().__init__([], [], linestyle="none", label=title)
+        self.letter = letter
+
+
+class _LetterHandler(HandlerBase):
+    """Writes the letter of a LetterHandle."""
+
+    def create_artists(
+        self,
+        legend: Any,  # noqa: ARG002 - matplotlib gives it
+        orig_handle: Any,
+        xdescent: float,
+        ydescent: float,
+        width: float,
+        height: float,
+        fontsize: float,
+        trans: Any,
+    ) -> list[Artist]:
+        """The letter in the middle of the place for signs."""
+        x, y = width / 2 - xdescent, height / 2 - ydescent
+        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": fontsize}
+        letter = Text(x, y, orig_handle.letter, **look)
+        letter.set_transform(trans)
+        return [letter]
 
 
 def words(text: str) -> Line2D:

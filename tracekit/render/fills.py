@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from tracekit.charts.chart import Key
 from tracekit.render.axes import Drawing
 from tracekit.render.figure import BLUE, GREY, RED, YELLOW, drawable
+from tracekit.render.palette import FIXED
 
 _COLORS = (BLUE, YELLOW, RED, GREY)
 #: Share of white in a family's color, from its first key to its last.
@@ -20,12 +21,17 @@ _HATCHES = ("", "/", ".", "x", "\\", "-", "o", "|", "+", "*")
 
 
 def fills(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
-    """A color, by family, and a hatch for each key; a higher `density` is finer."""
+    """A color, by family, and a hatch for each key; a higher `density` is finer.
+
+    Compute, communication, copies and idle time have the same color in every chart.
+    """
     families = list(dict.fromkeys(key.family for key in keys))
+    free = [family for family in families if family not in FIXED]
+    colors = FIXED | {family: _COLORS[place % len(_COLORS)] for place, family in enumerate(free)}
     found, places = {}, dict.fromkeys(families, 0)
     for number, key in enumerate(keys):
         light = _LIGHT[min(places[key.family], len(_LIGHT) - 1)]
-        base = to_rgb(_COLORS[families.index(key.family) % len(_COLORS)])
+        base = to_rgb(colors[key.family])
         red, green, blue = (part + (1 - part) * light for part in base)
         color = to_hex((red, green, blue))
         found[key.name] = (color, density * _HATCHES[number % len(_HATCHES)])

@@ -211,7 +211,7 @@ class PlacedLabels:
                 textcolor=self._ink,
                 linecolor=GREY,
                 linewidth=0.5 * self._thin,
-                min_distance=0.02,
+                min_distance=0.008,
                 max_distance=0.2,
                 margin=0.004,
                 nbr_candidates=200,

@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tracekit import opclasses
-from tracekit.render.axes import Drawing, step_look, words
+from tracekit.render.axes import Drawing, LetterHandle, step_look, words
 from tracekit.render.ceilings import ceiling_title
 from tracekit.render.cells import cut
 from tracekit.render.figure import (
@@ -41,6 +41,7 @@ from tracekit.render.words import (
     margin_text,
     set_ticks,
     weight,
+    words_at_points,
     write,
 )
 from tracekit.roofline.chart import (
@@ -71,6 +72,10 @@ _BOUND_WORDS = {
 }
 #: In the legend: series, those with the most time first; letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
+#: Up to this many letters, the key says what is known of each point.
+_FEW_LETTERS = 12
+#: Height of a line of the legend relative to the font; lines for the names of devices.
+_LINE, _LINES_OF_TITLE = 1.75, 3
 #: A line with more points has no arrows.
 _MOST_ARROWS = 64
 #: Area of a marker that stands for all of the time, in square points.
@@ -89,12 +94,14 @@ class _RooflineDrawing(Drawing):
         super().__init__(size, len(chart.panels))
         self.chart = chart
         self.looks = _looks(chart)
+        self.words = words_at_points(chart, size)
         #: Share of the figure's width that the axes of a row have.
         self.room = 0.72 if self.is_legend_beside else 0.9
 
     def figure(self) -> Figure:
         """All panels and the legend."""
         figure, grid = self.panels(self.chart.title, 1 if self.columns == 1 else 0.75)
+        self._make_room(figure)
         panels = list(zip(grid, self.chart.panels, strict=True))
         for place, (axes, panel) in enumerate(panels, start=1):
             is_first = (place - 1) % self.columns == 0
@@ -103,10 +110,10 @@ class _RooflineDrawing(Drawing):
         self._add_legend(figure)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # words within the axes move nothing
-        for axes, panel in panels:
+        for (axes, panel), named in zip(panels, self.words.by_panel, strict=True):
             for other, _ in panels:  # placing names draws what is visible, each time anew
                 other.set_visible(other is axes)
-            write(axes, panel, self.chart, self.size, self.ink)
+            write(axes, panel, self.chart, self.size, self.ink, named)
         for axes, _ in panels:
             axes.set_visible(True)
         return figure
@@ -339,7 +346,7 @@ class _RooflineDrawing(Drawing):
     # -- legend -----------------------------------------------------------------------------------
 
     def _add_legend(self, figure: Figure) -> None:
-        handles = [*self._series_handles(), *self._size_handles(), *self._symbol_handles()]
+        handles = self._handles()
         devices = dict.fromkeys(
             device for panel in self.chart.panels for device in panel.devices if device
         )
@@ -353,6 +360,30 @@ class _RooflineDrawing(Drawing):
             handlelength=None,
             handleheight=None,
         )
+
+    def _make_room(self, figure: Figure) -> None:
+        """Make a figure high enough for its legend and its key, beside the axes or below them."""
+        entries = [str(handle.get_label()) for handle in self._handles()]
+        lines = sum(1 + text.count("\n") for text in entries) + _LINES_OF_TITLE
+        needed = lines * _LINE * self.size.font / 72
+        if self.is_legend_beside:
+            figure.set_figheight(max(figure.get_figheight(), needed))
+        elif len(self.words.key) > _FEW_LETTERS:
+            figure.set_figheight(figure.get_figheight() + needed / 2)
+
+    def _handles(self) -> list[Line2D]:
+        """All of the legend: series, sizes, symbols, then the letters with what they stand for."""
+        return [
+            *(*self._series_handles(), *self._size_handles()),
+            *(*self._symbol_handles(), *self._key_handles()),
+        ]
+
+    def _key_handles(self) -> Iterator[Line2D]:
+        """A letter, and the name of its point; what is known of the point if there is room."""
+        has_room = self.is_legend_beside and len(self.words.key) <= _FEW_LETTERS
+        for entry in self.words.key:
+            lines = [entry.name, entry.about] if has_room and entry.about else [entry.name]
+            yield LetterHandle(entry.letter, "\n".join(lines))
 
     def _series_handles(self) -> Iterator[Line2D]:
         if self.chart.series_title and self.chart.trajectory_label is None:

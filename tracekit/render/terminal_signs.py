@@ -12,15 +12,20 @@ from tracekit.render.text import inert
 
 _SIGNS = "█░▒▓#=+:ox"
 _COLORS = ("cyan", "yellow", "magenta", "green")
+#: As in pictures, the same in every chart.
+_FIXED = {"compute": "cyan", "communication": "yellow", "copy": "magenta", "idle": "green"}
 
 
 def signs(keys: Sequence[Key]) -> dict[str, tuple[str, Style]]:
     """A sign for each key, in the color of its family."""
-    families = list(dict.fromkeys(key.family for key in keys))
+    families = list(dict.fromkeys(key.family for key in keys if key.family not in _FIXED))
+    colors = _FIXED | {
+        family: _COLORS[place % len(_COLORS)] for place, family in enumerate(families)
+    }
     return {
         key.name: (
             _SIGNS[place % len(_SIGNS)],
-            Style(color=_COLORS[families.index(key.family) % len(_COLORS)]),
+            Style(color=colors[key.family]),
         )
         for place, key in enumerate(keys)
     }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -60,8 +62,10 @@ def count_of(series: RooflineSeries, panel: Panel) -> int:
     return sum(len(one.x) for one in alike)
 
 
-def write(axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str) -> None:
-    """Label the lines of a panel and its most important points."""
+def write(
+    axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str, named: Sequence[Named]
+) -> None:
+    """Label the lines of a panel and its `named` points."""
     zorder = 3.8 if are_many(panel) else 2.8
     labels = PlacedLabels(axes, size, ink, list(_obstacles(panel)), zorder=zorder)
     for box in panel.boxes:
@@ -70,7 +74,7 @@ def write(axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str) -> None:
     for line in sorted(panel.lines, key=lambda line: (line.kind == "intensity", -line.value)):
         _on_line(labels, line)
     paths = [(one.x, one.y) for one in panel.series if one.kind == "trajectory" and len(one.x) > 1]
-    labels.beside_points(list(_named(panel, chart, size)), paths[:_MOST_PATHS])
+    labels.beside_points(named, paths[:_MOST_PATHS])
 
 
 def _on_line(labels: PlacedLabels, line: RooflineLine) -> None:
@@ -90,28 +94,96 @@ def _on_line(labels: PlacedLabels, line: RooflineLine) -> None:
 # -- points with names ----------------------------------------------------------------------------
 
 
-def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[Named]:
-    """The points to label: ends of trajectories, else those with the most time.
+@dataclass(frozen=True, slots=True)
+class KeyEntry:
+    """A line of the key: a letter, the name it stands for, and what is known of the point."""
 
-    If colors stand for labels, points are labeled only on request.
+    letter: str
+    name: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is written beside points, by panel, and the key to the letters among it."""
+
+    by_panel: list[list[Named]]
+    key: list[KeyEntry]
+
+
+def words_at_points(chart: Chart, size: Size) -> Words:
+    """The ends of trajectories by their tags, else letters for the points with the most time.
+
+    In one panel, a letter is a point; in several panels and for several runs, it is a name.
     """
-    is_told = any(series.kind in ("label", "step") for series in panel.series)
-    top = (0 if is_told else size.names) if chart.top is None else chart.top
-    if any(series.kind == "trajectory" for series in panel.series):
-        for series in sorted(panel.series, key=weight)[:top]:
-            for place in sorted({0, len(series.x) - 1}):
-                text = _tag(chart, series, place)
-                yield float(series.x[place]), float(series.y[place]), text
-        return
-    first: dict[object, Named] = {}  # one level of each kernel, one configuration of each name
+    letters: dict[object, KeyEntry] = {}
+    by_panel = [_written(panel, chart, size, letters) for panel in chart.panels]
+    entries = list(letters.values())
+    names = display_names([entry.name for entry in entries], size.name_width)
+    shown = zip(entries, names, strict=True)
+    return Words(by_panel, [replace(entry, name=drawable(name)) for entry, name in shown])
+
+
+def _written(
+    panel: Panel, chart: Chart, size: Size, letters: dict[object, KeyEntry]
+) -> list[Named]:
+    """What is written in a panel; new letters go into the key.
+
+    If colors stand for labels, points have letters only on request; runs are in the legend.
+    """
+    kinds = {series.kind for series in panel.series}
+    if "trajectory" in kinds:
+        return list(_tagged(panel, chart, _most(panel, chart, size)))
+    if "run" in kinds and chart.noun == "run":
+        return []
+    is_shared = len(chart.panels) > 1 or "run" in kinds
+    found: dict[object, Named] = {}
     for series, place in _ranked(panel):
-        if len(first) == top:
+        if len(found) == _most(panel, chart, size):
             break
-        point = float(series.x[place]), float(series.y[place]), series.names[place]
-        first.setdefault(point[2] if is_told else series.group[place], point)
-    names = display_names([name for *_, name in first.values()], size.name_width)
-    for (x, y, _), name in zip(first.values(), names, strict=True):
-        yield x, y, drawable(name)
+        name = series.names[place]
+        # one level of each kernel, one configuration of each name
+        is_by_name = is_shared or series.kind in ("label", "step")
+        key: object = name if is_by_name else series.group[place]
+        if (key if series.kind != "run" else (series.name, key)) in found:
+            continue
+        if key not in letters:
+            about = "" if is_by_name else _about(series, place)
+            letters[key] = KeyEntry(letter(len(letters)), name, about)
+        point = float(series.x[place]), float(series.y[place]), letters[key].letter
+        found[key if series.kind != "run" else (series.name, key)] = point
+    return list(found.values())
+
+
+def _most(panel: Panel, chart: Chart, size: Size) -> int:
+    """The number of points, or of trajectories, with words beside them."""
+    is_told = any(series.kind in ("label", "step") for series in panel.series)
+    return (0 if is_told else size.names) if chart.top is None else chart.top
+
+
+def _tagged(panel: Panel, chart: Chart, most: int) -> Iterator[Named]:
+    """The ends of trajectories, those with the most time."""
+    for series in sorted(panel.series, key=weight)[:most]:
+        for place in sorted({0, len(series.x) - 1}):
+            text = _tag(chart, series, place)
+            yield float(series.x[place]), float(series.y[place]), text
+
+
+def letter(place: int) -> str:
+    """The letter of a point by its rank: a to z, then aa, ab and so on."""
+    rest, last = divmod(place, len(ascii_lowercase))
+    return (letter(rest - 1) if rest else "") + ascii_lowercase[last]
+
+
+def _about(series: RooflineSeries, place: int) -> str:
+    """Share of the time, what bounds the point, and how near its roof it is, where known."""
+    share = float(series.share_ratio[place])
+    parts = [] if math.isnan(share) else [f"{short(share, 'ratio')} of time"]
+    bound = series.bound_kinds[place] if place < len(series.bound_kinds) else None
+    roof = series.roof_ratios[place] if place < len(series.roof_ratios) else None
+    if bound is not None and series.kind != "level":
+        parts.append(bound if roof is None else f"{bound}, {short(roof, 'ratio')} of roof")
+    return ", ".join(parts)
 
 
 def _ranked(panel: Panel) -> Iterator[tuple[RooflineSeries, int]]:

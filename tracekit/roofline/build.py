@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from tracekit.errors import UsageError
 from tracekit.result import Result
@@ -232,6 +233,7 @@ class _Builder:
             None if at.open_y is None else at.open_y[rows],
             list(group.tags),
             [self.found.bound[row] for row in rows],
+            pa.array(self.found.roof_ratio[rows], from_pandas=True).to_pylist(),
         )
 
     def _labelled(self, parts: Sequence[Part]) -> dict[str, list[Any]]:

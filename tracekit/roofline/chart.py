@@ -71,7 +71,8 @@ class RooflineSeries:
     ``open_x`` and ``open_y`` are the second symbols of the 4-D model. ``share_ratio`` is each
     point's share of the time in its panel. ``tags`` are the values along a trajectory. Points with
     the same ``group`` are one kernel at several memory levels. Series of the kind ``label`` are for
-    a value of a label, ``step`` for a number, in the order of the numbers.
+    a value of a label, ``step`` for a number, in the order of the numbers. ``bound_kinds`` and
+    ``roof_ratios`` are what bounds each point, and its share of that roof, None if unknown.
     """
 
     kind: SeriesKind
@@ -85,6 +86,7 @@ class RooflineSeries:
     open_y: Array | None = None
     tags: list[str] = field(default_factory=list)
     bound_kinds: list[str | None] = field(default_factory=list)
+    roof_ratios: list[float | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
