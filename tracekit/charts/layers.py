@@ -130,8 +130,8 @@ def _longest(runs: Iterable[Sequence[Row]]) -> list[_Place]:
             times[_place(row)] = max(times.get(_place(row), 0.0), row["step_ns"] or 0.0)
     if len(times) <= _MOST_LAYERS:
         return list(times)
-    limit = sorted(times.values(), reverse=True)[_MOST_LAYERS - 2]
-    return [place for place, time in times.items() if time >= limit][: _MOST_LAYERS - 1]
+    chosen = set(sorted(times, key=lambda place: -times[place])[: _MOST_LAYERS - 1])
+    return [place for place in times if place in chosen]
 
 
 def _place(row: Row) -> _Place:
