@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
-from typing import Any, BinaryIO, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Protocol, cast, runtime_checkable
 
 from isal import igzip
 
@@ -86,12 +86,19 @@ def target_of(name: str | None, file_name: str) -> Target:
                 "choose another target with --to"
             )
         return target
-    found = [target for target in _known() if ending.endswith(target.suffixes)]
+    fitting = {target: _fit(target, ending) for target in _known()}
+    best = max(fitting.values(), default=0)
+    found = [target for target, fit in fitting.items() if fit == best > 0]
     if len(found) != 1:
-        choices = ", ".join(target.name for target in found or _known())
+        choices = ", ".join(target.name for target in found or fitting)
         why = "several targets write such files" if found else "no target writes such files"
         raise UsageError(f"{file_name}: {why}; choose one with --to: {choices}")
     return found[0]
+
+
+def _fit(target: Target, ending: str) -> int:
+    """The length of the target's longest suffix that a file name has; 0 for none."""
+    return max((len(suffix) for suffix in target.suffixes if ending.endswith(suffix)), default=0)
 
 
 def _known() -> list[Target]:
@@ -108,7 +115,7 @@ def compressed(file: BinaryIO, file_name: str) -> Iterator[BinaryIO]:
     if not file_name.lower().endswith(".gz"):
         yield file
         return
-    make: Callable[..., BinaryIO] = igzip.GzipFile  # it has no types
+    make = cast("Callable[..., BinaryIO]", igzip.GzipFile)  # it has no types of its own
     with make(filename="", mode="wb", fileobj=file, mtime=0) as stream:
         yield stream
 
