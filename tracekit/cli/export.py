@@ -17,7 +17,7 @@ from tracekit.cli.output import (
 )
 from tracekit.cli.picture import session_of
 
-_TARGETS = "perfetto"
+_TARGETS = "perfetto or xlsx"
 
 
 def export(
@@ -44,7 +44,12 @@ def export(
     ] = "all",
     force: ForceOption = False,
 ) -> int:
-    """Write a run as a file for another program: perfetto (a timeline for ui.perfetto.dev)."""
+    """Write a run as a file for another program.
+
+    perfetto is a timeline for ui.perfetto.dev, with all ranks on one clock, and with idle time by
+    cause, work by class and steps as tracks. xlsx is a workbook with a sheet for each report that
+    has an answer.
+    """
     from tracekit.exports import ExportRequest, check, compressed, target_of
 
     own: dict[str, str | None] = {}

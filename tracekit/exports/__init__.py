@@ -18,7 +18,10 @@ from tracekit.session import Session
 GROUP = "tracekit.exports"
 
 #: Our own targets load the way third parties' do.
-BUILT_IN = (EntryPoint("perfetto", "tracekit.exports.perfetto:Perfetto", GROUP),)
+BUILT_IN = (
+    EntryPoint("perfetto", "tracekit.exports.perfetto:Perfetto", GROUP),
+    EntryPoint("xlsx", "tracekit.exports.xlsx:Xlsx", GROUP),
+)
 
 
 @dataclass(frozen=True, slots=True)
