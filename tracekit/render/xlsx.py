@@ -34,6 +34,8 @@ _TAKEN_NAMES = ("history",)
 _LEAST_WIDTH, _MOST_WIDTH, _WIDTH_OF_FILTER = 8, 60, 3
 #: The rows that widths suit; the first are nearly always the largest.
 _ROWS_OF_WIDTH = 200
+#: What is counted, or a place: no unit to show.
+_WITHOUT_UNIT = ("count", "offset")
 _WHOLE, _SHARE = "#,##0", "0.0%"
 # Everything that could make something else of a text is off, and no row is kept in memory.
 _SAFE = {
@@ -132,7 +134,8 @@ def _shape(column: ResultColumn, kind: pa.DataType) -> str | None:
 
 
 def _header(column: ResultColumn, shape: str | None) -> str:
-    return header_of(column, "%" if shape == _SHARE else inert(column.unit))
+    unit = "" if column.unit in _WITHOUT_UNIT else column.unit
+    return header_of(column, "%" if shape == _SHARE else inert(unit))
 
 
 def _put(page: Worksheet, row: int, place: int, value: Any, shape: Format | None) -> str:
