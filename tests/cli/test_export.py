@@ -68,7 +68,7 @@ def read_back(file: Path, store: Path) -> Database:
         TRACES / "cuda-graph" / "trace.json.gz",
         TRACES / "cpu-memory" / "trace.json.gz",
         TRACES / "cpu-operators" / "trace.json.gz",
-        TRACES / "gpu-handmade" / "before.json",
+        TRACES / "gpu-handmade" / "trace.json.gz",
     ],
     ids=lambda path: path.parent.name,
 )
