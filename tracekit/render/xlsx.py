@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import math
 import re
@@ -37,6 +38,8 @@ _ROWS_OF_WIDTH = 200
 #: What is counted, or a place: no unit to show.
 _WITHOUT_UNIT = ("count", "offset")
 _WHOLE, _SHARE = "#,##0", "0.0%"
+#: The same rows give the same bytes.
+_CREATED = datetime.datetime(1980, 1, 1)  # noqa: DTZ001 - the format has no time zone
 # Everything that could make something else of a text is off, and no row is kept in memory.
 _SAFE = {
     "constant_memory": True,
@@ -79,7 +82,7 @@ def write_workbook(
 
     with Workbook(file, _SAFE) as book:
         comments = inert("\n".join(notes), newline=True)
-        book.set_properties({"title": inert(title), "comments": comments})
+        book.set_properties({"title": inert(title), "comments": comments, "created": _CREATED})
         head = book.add_format({"bold": True, "bottom": 1})
         formats = {shape: book.add_format({"num_format": shape}) for shape in (_WHOLE, _SHARE)}
         taken = {*_TAKEN_NAMES}
