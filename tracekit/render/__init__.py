@@ -1,4 +1,4 @@
-"""Results as bytes: a table for the terminal, CSV, JSON, Markdown, Parquet; one file per output."""
+"""Results as bytes: a table for the terminal, CSV, JSON, Markdown, HTML, Parquet, xlsx."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ BUILT_IN = (
     EntryPoint("markdown", "tracekit.render.markdown:MarkdownRenderer", GROUP),
     EntryPoint("html", "tracekit.render.html:HtmlRenderer", GROUP),
     EntryPoint("parquet", "tracekit.render.parquet:ParquetRenderer", GROUP),
+    EntryPoint("xlsx", "tracekit.render.xlsx:XlsxRenderer", GROUP),
 )
 
 
