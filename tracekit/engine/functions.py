@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
@@ -93,6 +94,109 @@ def _regression(
     return pa.array(rows, _REGRESSION_ROWS)
 
 
+_STACKS = pa.struct(
+    {
+        "stacks": pa.list_(
+            pa.struct(
+                {
+                    "parent_index": pa.int64(),
+                    "name_index": pa.int64(),
+                    "self_ns": pa.int64(),
+                    "call_count": pa.int64(),
+                }
+            )
+        ),
+        "launches": pa.list_(
+            pa.struct(
+                {"track_index": pa.int64(), "event_id": pa.int64(), "stack_index": pa.int64()}
+            )
+        ),
+    }
+)
+_FOLDED = pa.list_(
+    pa.struct(
+        {
+            name: pa.int64()
+            for name in (
+                "parent_index",
+                "depth_index",
+                "name_index",
+                "self_host_ns",
+                "host_ns",
+                "call_count",
+                "self_device_ns",
+                "device_ns",
+                "work_count",
+            )
+        }
+    )
+)
+
+
+def _nested_stacks(
+    track: pa.ChunkedArray,
+    event_id: pa.ChunkedArray,
+    start_ns: pa.ChunkedArray,
+    dur_ns: pa.ChunkedArray,
+    name: pa.ChunkedArray,
+    is_counted: pa.ChunkedArray,
+    is_launch: pa.ChunkedArray,
+) -> pa.Array:
+    """Return the stacks of the frames in each row, and which of them each launch is."""
+    from tracekit.attribution.columns import numbers
+    from tracekit.attribution.stacks import Frames, stacks_of
+
+    rows = []
+    columns = (track, event_id, start_ns, dur_ns, name, is_counted, is_launch)
+    for *given, counted, launching in _lists(columns):
+        frames = Frames(*map(numbers, given), _flags(counted))
+        found, of_frame = stacks_of(frames)
+        launches = np.flatnonzero(_flags(launching))
+        launched = frames.track[launches], frames.event_id[launches], of_frame[launches]
+        lists = _one_list(found, _STACKS[0].type), _one_list(launched, _STACKS[1].type)
+        rows.append(pa.StructArray.from_arrays(lists, fields=list(_STACKS)))
+    return pa.concat_arrays(rows)
+
+
+def _folded_stacks(
+    node_id: pa.ChunkedArray,
+    parent_id: pa.ChunkedArray,
+    name: pa.ChunkedArray,
+    host_ns: pa.ChunkedArray,
+    call_count: pa.ChunkedArray,
+    device_ns: pa.ChunkedArray,
+    work_count: pa.ChunkedArray,
+) -> pa.Array:
+    """Return the tree of the nodes in each row."""
+    from tracekit.attribution.columns import numbers
+    from tracekit.attribution.stacks import Nodes, folded
+
+    columns = (node_id, parent_id, name, host_ns, call_count, device_ns, work_count)
+    rows = (folded(Nodes(*map(numbers, given))) for given in _lists(columns))
+    return pa.concat_arrays([_one_list(tree, _FOLDED) for tree in rows])
+
+
+def _lists(columns: Sequence[pa.ChunkedArray]) -> Iterator[list[pa.Array]]:
+    """The lists of each row; empty for NULL."""
+    for row in range(len(columns[0])):
+        scalars = [column[row] for column in columns]
+        yield [
+            scalar.values if scalar.is_valid else pa.array([], scalar.type.value_type)
+            for scalar in scalars
+        ]
+
+
+def _flags(column: pa.Array) -> np.ndarray:
+    return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _one_list(columns: Sequence[np.ndarray], kind: pa.ListType) -> pa.Array:
+    """Columns of numbers as one list of rows."""
+    arrays = [pa.array(column, pa.int64()) for column in columns]
+    rows = pa.StructArray.from_arrays(arrays, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows, type=kind)
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A Python function for SQL, with the types of its arguments and result."""
@@ -104,7 +208,9 @@ class Function:
 
 
 #: The modeled work of one operator call, from columns of `slice`; the function of a kernel; the
-#: weights of labels for a metric.
+#: weights of labels for a metric; the stacks of frames (track, event_id, start, duration, name,
+#: whether it counts, whether it is a launch), and the tree of nodes (ID, that of the parent or -1,
+#: name, host time, calls, device time, work).
 FUNCTIONS: dict[str, Function] = {
     "op_model": Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
     "kernel_function": Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
@@ -113,6 +219,22 @@ FUNCTIONS: dict[str, Function] = {
         (_LABEL_COLUMNS, "BIGINT[]", "DOUBLE[]", "BOOLEAN", "BIGINT", "VARCHAR"),
         "STRUCT(term VARCHAR, weight DOUBLE, standard_error DOUBLE, reason VARCHAR, "
         "r2_ratio DOUBLE, row_count BIGINT)[]",
+        PythonUDFType.ARROW,
+    ),
+    "nested_stacks": Function(
+        _nested_stacks,
+        ("BIGINT[]",) * 5 + ("BOOLEAN[]",) * 2,
+        "STRUCT(stacks STRUCT(parent_index BIGINT, name_index BIGINT, self_ns BIGINT, "
+        "call_count BIGINT)[], launches STRUCT(track_index BIGINT, event_id BIGINT, "
+        "stack_index BIGINT)[])",
+        PythonUDFType.ARROW,
+    ),
+    "folded_stacks": Function(
+        _folded_stacks,
+        ("BIGINT[]",) * 7,
+        "STRUCT(parent_index BIGINT, depth_index BIGINT, name_index BIGINT, self_host_ns BIGINT, "
+        "host_ns BIGINT, call_count BIGINT, self_device_ns BIGINT, device_ns BIGINT, "
+        "work_count BIGINT)[]",
         PythonUDFType.ARROW,
     ),
 }
