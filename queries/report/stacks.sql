@@ -57,25 +57,15 @@ with
     ),
     -- a step is no part of a stack: all steps would differ
     mark as materialized(
-        select distinct source_id, event_id, true as is_mark
+        select distinct source_id, event_id
         from step
         where run_id = $run_id and event_id is not null
     ),
     launch as materialized(
-        select distinct source_id, launch_event_id as event_id, true as is_launch
+        select distinct source_id, launch_event_id as event_id
         from work
         where launch_event_id is not null
     ),
-    track as materialized(
-        select *, row_number() over () as track_index
-        from
-            (
-                select distinct source_id, process_id, thread_id, track_name
-                from slice
-                where run_id = $run_id
-            )
-    ),
-    -- few: their names are compared, not those of all slices
     frame_name as materialized(
         select
             name,
@@ -88,7 +78,14 @@ with
                 else slice_kind
             end as stack_kind,
             -- an object has another address in each process
-            coalesce(regexp_replace(name, ' at 0x[0-9a-f]+', '', 'g'), '(no name)') as shown_name
+            coalesce(regexp_replace(name, ' at 0x[0-9a-f]+', '', 'g'), '(no name)') as shown_name,
+            -- numbers are compared, not texts
+            cast(hash(name, slice_kind) >> 1 as bigint) as code,
+            case
+                when count(*) over (partition by code) > 1
+                then error('two names have the same hash')
+                else code
+            end as name_code
         from (select distinct name, slice_kind from slice where run_id = $run_id)
         where slice_kind in ('op', 'python', 'annotation', 'runtime', 'driver')
     ),
@@ -114,57 +111,73 @@ with
                 from root
             )
     ),
-    frame_member as materialized(
-        select frame_name.name, slice_kind, name_index
-        from frame_name
-        join
-            member
-            on member.name = frame_name.shown_name
-            and member.stack_kind = frame_name.stack_kind
-    ),
     nested as materialized(
         select
+            source_id,
             nested_stacks(
-                list(track_index),
-                list(slice.event_id),
+                list(event_id),
                 list(start_ns),
                 list(dur_ns),
-                list(name_index),
-                list(
-                    $phase = 'all'
-                    or exists (
-                        from spans
-                        where
-                            spans.source_id = slice.source_id
-                            and slice.start_ns >= spans.mark_start_ns
-                            and slice.start_ns < spans.mark_end_ns
-                    )
-                ),
-                list(is_launch)
+                list(name_code),
+                list(is_launch),
+                case
+                    when $phase <> 'all'
+                    then
+                        coalesce(
+                            (
+                                select map_from_entries(list((source_id, bounds)))
+                                from
+                                    (
+                                        select
+                                            source_id,
+                                            flatten(
+                                                list(
+                                                    [mark_start_ns, mark_end_ns]
+                                                    order by mark_start_ns
+                                                )
+                                            ) as bounds
+                                        from spans
+                                        group by source_id
+                                    )
+                            )[source_id],
+                            []
+                        )
+                end
             ) as found
-        from slice
-        join
-            frame_member
-            on frame_member.name is not distinct from slice.name
-            and frame_member.slice_kind = slice.slice_kind
-        join
-            track
-            on track.source_id = slice.source_id
-            and track.process_id is not distinct from slice.process_id
-            and track.thread_id is not distinct from slice.thread_id
-            and track.track_name is not distinct from slice.track_name
-        left join mark on mark.source_id = slice.source_id and mark.event_id = slice.event_id
-        left join launch on launch.source_id = slice.source_id and launch.event_id = slice.event_id
-        where run_id = $run_id and start_ns is not null and is_mark is null
+        from
+            (
+                select
+                    source_id,
+                    process_id,
+                    thread_id,
+                    track_name,
+                    event_id,
+                    start_ns,
+                    dur_ns,
+                    cast(hash(name, slice_kind) >> 1 as bigint) as name_code,
+                    (source_id, event_id) in (select (source_id, event_id) from launch) as is_launch
+                from slice
+                where
+                    run_id = $run_id
+                    and slice_kind in ('op', 'python', 'annotation', 'runtime', 'driver')
+                    and start_ns is not null
+                    and (source_id, event_id) not in (select (source_id, event_id) from mark)
+            )
+        group by source_id, process_id, thread_id, track_name
+    ),
+    track as materialized(
+        select source_id, found, (row_number() over () - 1) * 4294967296 as first_id from nested
     ),
     launched as materialized(
-        select track.source_id, event_id, stack_index as node_id
-        from (select unnest(found.launches, recursive := true) from nested)
-        join track using (track_index)
+        select source_id, launch.event_id, first_id + launch.stack_index as node_id
+        from (select source_id, first_id, unnest(found.launches) as launch from track)
     ),
     stack as (
-        select unnest(found.stacks) as stack, generate_subscripts(found.stacks, 1) - 1 as node_id
-        from nested
+        select
+            first_id,
+            unnest(found.stacks) as stack,
+            first_id + generate_subscripts(found.stacks, 1) - 1 as node_id
+        from track
     ),
     placed as (
         select
@@ -191,19 +204,23 @@ with
             node_id,
             -- a call with nothing around it
             case
-                when stack.parent_index < 0 and member.stack_kind = 'call'
+                when stack.parent_index >= 0
+                then first_id + stack.parent_index
+                when member.stack_kind = 'call'
                 then -3
-                when stack.parent_index < 0
-                then -1
-                else stack.parent_index
+                else -1
             end as parent_id,
-            stack.name_index,
+            member.name_index,
             stack.self_ns as host_ns,
             stack.call_count,
             0 as device_ns,
             0 as work_count
         from stack
-        join member on member.name_index = stack.name_index
+        join frame_name on frame_name.name_code = stack.name_code
+        join
+            member
+            on member.name = frame_name.shown_name
+            and member.stack_kind = frame_name.stack_kind
         union all
         select
             context.node_id,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracekit.attribution.columns import LATEST, NONE, Codes, Flags, Ints, distinct, ends
-from tracekit.attribution.nesting import nested
+from tracekit.attribution.columns import LATEST, NONE, Codes, Flags, Ints, distinct, ends, firsts_of
+from tracekit.attribution.nesting import Nest, nested
 
 #: Deeper frames count as those at this depth: a hostile file can nest without end.
 DEEPEST = 2000
@@ -21,14 +21,12 @@ _MOST_JUMPS = 32
 
 
 class Frames(NamedTuple):
-    """Intervals of host threads; a name is a code, and ``is_counted`` if its time counts."""
+    """Intervals of one host thread; a name is any number."""
 
-    track: Codes
     event_id: Ints
     start_ns: Ints
     dur_ns: Ints
-    name: Codes
-    is_counted: Flags
+    name: Ints
 
 
 class Stacks(NamedTuple):
@@ -38,7 +36,7 @@ class Stacks(NamedTuple):
     """
 
     parent: Codes
-    name: Codes
+    name: Ints
     self_ns: Ints
     call_count: Ints
 
@@ -73,34 +71,29 @@ class Folded(NamedTuple):
     work_count: Ints
 
 
-def stacks_of(frames: Frames) -> tuple[Stacks, Codes]:
-    """The stacks of frames, and the stack of each frame.
+def stacks_of(frames: Frames, is_counted: Flags | None = None) -> tuple[Stacks, Codes]:
+    """The stacks of frames, and the stack of each frame; only times of counted frames count.
 
-    A frame is inside another as in the attribution of kernels. A moment of a thread counts for the
-    innermost frame, so that the times of all stacks add up to the time in any frame.
+    A frame is inside another as in the attribution of kernels. A moment of the thread counts for
+    the innermost frame, so that the times of all stacks add up to the time in any frame.
     """
-    unknown_ends = _known_ends(frames)
-    is_point = np.zeros(len(frames.track), np.bool_)
-    nest = nested(frames.track, frames.start_ns, frames.dur_ns, frames.event_id, is_point)
-    name, parent = frames.name[nest.order], nest.parent
+    count = len(frames.name)
+    nothing = np.zeros(count, np.int32)
+    nest = nested(nothing, frames.start_ns, frames.dur_ns, frames.event_id, nothing > 0)
     depth = _depths_in_order(nest.after)
-    own = _self_times(
-        frames.start_ns[nest.order],
-        unknown_ends[nest.order],
-        frames.track[nest.order],
-        parent,
-        nest.after,
-        np.minimum(depth, DEEPEST + 1),
-    )
-    path, parents, names = _paths(parent, name, depth)
-    counted = frames.is_counted[nest.order] & (depth <= DEEPEST)
+    names = distinct(frames.name)
+    path, parents, last = _paths(nest.parent, names[nest.order], depth)
+    own = _self_times(frames.start_ns[nest.order], _till(frames)[nest.order], nest, depth)
+    counted = depth <= DEEPEST
+    if is_counted is not None:
+        counted &= is_counted[nest.order]
     found = Stacks(
         parents,
-        names,
+        frames.name[firsts_of(names)][last],
         _summed(path[counted], own[counted], len(parents)),
         np.bincount(path[counted], minlength=len(parents)),
     )
-    of_frame = np.empty(len(path), np.int32)
+    of_frame = np.empty(count, np.int32)
     of_frame[nest.order] = path
     return found, of_frame
 
@@ -122,13 +115,11 @@ def folded(nodes: Nodes) -> Folded:
     return _in_order(parents, nodes.name[by_depth][first], depth[first], own)
 
 
-def _known_ends(frames: Frames) -> Ints:
-    """The end of each frame; of one without a duration, the last end on its track."""
-    till = ends(frames.start_ns, frames.dur_ns)
+def _till(frames: Frames) -> Ints:
+    """The end of each frame; of one without a duration, the last end on the thread."""
     is_known = frames.dur_ns != NONE
-    last = np.full(int(frames.track.max(initial=0)) + 1, NONE, np.int64)
-    np.maximum.at(last, frames.track, np.where(is_known, till, frames.start_ns))
-    return np.where(is_known, till, last[frames.track])
+    till = np.where(is_known, ends(frames.start_ns, frames.dur_ns), frames.start_ns)
+    return np.where(is_known, till, till.max(initial=NONE))
 
 
 def _depths_in_order(after: Codes) -> Codes:
@@ -146,19 +137,17 @@ def _levels(depth: Codes) -> list[Ints]:
     return levels[: DEEPEST + 1]
 
 
-def _self_times(
-    starts: Ints, till: Ints, track: Codes, parent: Codes, after: Codes, depth: Codes
-) -> Ints:
+def _self_times(starts: Ints, till: Ints, nest: Nest, depth: Codes) -> Ints:
     """The time of each interval outside of those in it; one ends before the next one starts."""
-    following = np.minimum(after, len(after) - 1)
-    has_next = (after < len(after)) & (parent[following] == parent)
-    has_next &= track[following] == track
+    parent, count = nest.parent, len(starts)
+    following = np.minimum(nest.after, count - 1)
+    has_next = (nest.after < count) & (parent[following] == parent)
     till = np.where(has_next, np.minimum(till, starts[following]), till)
     for level in _levels(depth)[1:]:
         till[level] = np.minimum(till[level], till[parent[level]])
     own = np.maximum(till - starts, 0)
     inside = np.flatnonzero((parent >= 0) & (depth <= DEEPEST))
-    return own - _summed(parent[inside], own[inside], len(own))
+    return own - _summed(parent[inside], own[inside], count)
 
 
 def _paths(parent: Codes, name: Codes, depth: Codes) -> tuple[Codes, Codes, Codes]:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
+from tracekit.attribution.columns import NONE
 from tracekit.signatures import kernel_function
 
 _OP_MODEL_RESULT = (
@@ -100,16 +101,14 @@ _STACKS = pa.struct(
             pa.struct(
                 {
                     "parent_index": pa.int64(),
-                    "name_index": pa.int64(),
+                    "name_code": pa.int64(),
                     "self_ns": pa.int64(),
                     "call_count": pa.int64(),
                 }
             )
         ),
         "launches": pa.list_(
-            pa.struct(
-                {"track_index": pa.int64(), "event_id": pa.int64(), "stack_index": pa.int64()}
-            )
+            pa.struct({"event_id": pa.int64(), "stack_index": pa.int64()})
         ),
     }
 )
@@ -134,25 +133,28 @@ _FOLDED = pa.list_(
 
 
 def _nested_stacks(
-    track: pa.ChunkedArray,
     event_id: pa.ChunkedArray,
     start_ns: pa.ChunkedArray,
     dur_ns: pa.ChunkedArray,
     name: pa.ChunkedArray,
-    is_counted: pa.ChunkedArray,
     is_launch: pa.ChunkedArray,
+    bounds: pa.ChunkedArray,
 ) -> pa.Array:
-    """Return the stacks of the frames in each row, and which of them each launch is."""
+    """Return the stacks of the frames of each thread, and which of them each launch is.
+
+    Frames count that start between bounds, which are pairs in order; all of them without bounds.
+    """
     from tracekit.attribution.columns import numbers
     from tracekit.attribution.stacks import Frames, stacks_of
 
     rows = []
-    columns = (track, event_id, start_ns, dur_ns, name, is_counted, is_launch)
-    for *given, counted, launching in _lists(columns):
-        frames = Frames(*map(numbers, given), _flags(counted))
-        found, of_frame = stacks_of(frames)
-        launches = np.flatnonzero(_flags(launching))
-        launched = frames.track[launches], frames.event_id[launches], of_frame[launches]
+    for row in range(len(event_id)):
+        columns = (column[row] for column in (event_id, start_ns, dur_ns, name, bounds))
+        ids, starts, durations, names, pairs = (numbers(_list(column)) for column in columns)
+        is_counted = _is_between(starts, pairs) if bounds[row].is_valid else None
+        found, of_frame = stacks_of(Frames(ids, starts, durations, names), is_counted)
+        launches = np.flatnonzero(np.asarray(_list(is_launch[row]).fill_null(False)))
+        launched = ids[launches], of_frame[launches]
         lists = _one_list(found, _STACKS[0].type), _one_list(launched, _STACKS[1].type)
         rows.append(pa.StructArray.from_arrays(lists, fields=list(_STACKS)))
     return pa.concat_arrays(rows)
@@ -171,23 +173,24 @@ def _folded_stacks(
     from tracekit.attribution.columns import numbers
     from tracekit.attribution.stacks import Nodes, folded
 
-    columns = (node_id, parent_id, name, host_ns, call_count, device_ns, work_count)
-    rows = (folded(Nodes(*map(numbers, given))) for given in _lists(columns))
+    given = (node_id, parent_id, name, host_ns, call_count, device_ns, work_count)
+    rows = (
+        folded(Nodes(*(numbers(_list(column[row])) for column in given)))
+        for row in range(len(node_id))
+    )
     return pa.concat_arrays([_one_list(tree, _FOLDED) for tree in rows])
 
 
-def _lists(columns: Sequence[pa.ChunkedArray]) -> Iterator[list[pa.Array]]:
-    """The lists of each row; empty for NULL."""
-    for row in range(len(columns[0])):
-        scalars = [column[row] for column in columns]
-        yield [
-            scalar.values if scalar.is_valid else pa.array([], scalar.type.value_type)
-            for scalar in scalars
-        ]
+def _list(scalar: pa.ListScalar) -> pa.Array:
+    """The values of a list; none for NULL."""
+    return scalar.values if scalar.is_valid else pa.array([], scalar.type.value_type)
 
 
-def _flags(column: pa.Array) -> np.ndarray:
-    return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
+def _is_between(times: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Whether each time is from the first to before the second of some pair."""
+    last = np.searchsorted(pairs[::2], times, side="right")
+    till = np.maximum.accumulate(np.append(NONE, pairs[1::2]))
+    return np.asarray(times < till[last])
 
 
 def _one_list(columns: Sequence[np.ndarray], kind: pa.ListType) -> pa.Array:
@@ -208,8 +211,8 @@ class Function:
 
 
 #: The modeled work of one operator call, from columns of `slice`; the function of a kernel; the
-#: weights of labels for a metric; the stacks of frames (track, event_id, start, duration, name,
-#: whether it counts, whether it is a launch), and the tree of nodes (ID, that of the parent or -1,
+#: weights of labels for a metric; the stacks of the frames of a thread (event_id, start, duration,
+#: name, true for a launch or NULL, bounds of what counts), and the tree of nodes (ID, that of the parent or -1,
 #: name, host time, calls, device time, work).
 FUNCTIONS: dict[str, Function] = {
     "op_model": Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
@@ -223,10 +226,9 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "nested_stacks": Function(
         _nested_stacks,
-        ("BIGINT[]",) * 5 + ("BOOLEAN[]",) * 2,
-        "STRUCT(stacks STRUCT(parent_index BIGINT, name_index BIGINT, self_ns BIGINT, "
-        "call_count BIGINT)[], launches STRUCT(track_index BIGINT, event_id BIGINT, "
-        "stack_index BIGINT)[])",
+        ("BIGINT[]", "BIGINT[]", "BIGINT[]", "BIGINT[]", "BOOLEAN[]", "BIGINT[]"),
+        "STRUCT(stacks STRUCT(parent_index BIGINT, name_code BIGINT, self_ns BIGINT, "
+        "call_count BIGINT)[], launches STRUCT(event_id BIGINT, stack_index BIGINT)[])",
         PythonUDFType.ARROW,
     ),
     "folded_stacks": Function(
