@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from tracekit.attribution.columns import NONE
+
 from tracekit.signatures import kernel_function
 
 _OP_MODEL_RESULT = (
@@ -107,9 +107,7 @@ _STACKS = pa.struct(
                 }
             )
         ),
-        "launches": pa.list_(
-            pa.struct({"event_id": pa.int64(), "stack_index": pa.int64()})
-        ),
+        "launches": pa.list_(pa.struct({"event_id": pa.int64(), "stack_index": pa.int64()})),
     }
 )
 _FOLDED = pa.list_(
