@@ -6,7 +6,7 @@ the time depends on the number of frames and not on how deep they are nested.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ class Stacks(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Nodes of a forest: IDs, those of parents (-1, no node: none), and the values of each alone."""
+    """Nodes of a forest: IDs, those of parents (-1 is no node), and the values of each alone."""
 
     node_id: Ints
     parent_id: Ints
@@ -109,7 +109,7 @@ def folded(nodes: Nodes) -> Folded:
     rank[by_depth] = np.arange(len(by_depth))
     parent, depth = parent[by_depth], depth[by_depth]
     parent = np.where(parent < 0, -1, rank[parent])
-    path, parents, names = _paths(parent, distinct(nodes.name[by_depth]), depth)
+    path, parents, _ = _paths(parent, distinct(nodes.name[by_depth]), depth)
     first = np.unique(path, return_index=True)[1]
     own = [_summed(path, column[by_depth], len(parents)) for column in nodes[3:]]
     return _in_order(parents, nodes.name[by_depth][first], depth[first], own)
@@ -133,7 +133,7 @@ def _levels(depth: Codes) -> list[Ints]:
     near = np.minimum(depth, DEEPEST + 1).astype(np.int16)
     order = np.argsort(near, kind="stable")
     edges = np.searchsorted(near[order], np.arange(int(near.max(initial=-1)) + 2))
-    levels = [order[first:last] for first, last in zip(edges[:-1], edges[1:], strict=True)]
+    levels: list[Ints] = [order[first:last] for first, last in pairwise(edges)]
     return levels[: DEEPEST + 1]
 
 
@@ -147,7 +147,7 @@ def _self_times(starts: Ints, till: Ints, nest: Nest, depth: Codes) -> Ints:
         till[level] = np.minimum(till[level], till[parent[level]])
     own = np.maximum(till - starts, 0)
     inside = np.flatnonzero((parent >= 0) & (depth <= DEEPEST))
-    return own - _summed(parent[inside], own[inside], count)
+    return np.asarray(own - _summed(parent[inside], own[inside], count))
 
 
 def _paths(parent: Codes, name: Codes, depth: Codes) -> tuple[Codes, Codes, Codes]:
@@ -217,9 +217,9 @@ def _in_order(parent: Codes, name: Ints, depth: Codes, own: list[Ints]) -> Folde
         np.add.at(size, parent[level], size[level])
     place = np.zeros(len(parent), np.int64)
     for level in levels:
-        above = place[parent[level]] + 1 if level is not levels[0] else np.zeros(len(level))
-        ranked = level[np.lexsort((name[level], -host[level], -device[level], above))]
-        above = place[parent[ranked]] + 1 if level is not levels[0] else np.zeros(len(level))
+        above = np.where(parent[level] < 0, 0, place[parent[level]] + 1)
+        by_size = np.lexsort((name[level], -host[level], -device[level], above))
+        ranked, above = level[by_size], above[by_size]
         before = np.cumsum(size[ranked]) - size[ranked]
         _, first, of_family = np.unique(above, return_index=True, return_inverse=True)
         place[ranked] = above + before - before[first][of_family]

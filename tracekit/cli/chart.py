@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
 
 _CHARTS = (
-    "oi_breakdown, fp_width_mix, layers, throughput, memory, ranks, flame; for sweeps: heatmap, box, "
-    "sensitivity, speedup"
+    "oi_breakdown, fp_width_mix, layers, throughput, memory, ranks, flame; for sweeps: heatmap, "
+    "box, sensitivity, speedup"
 )
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
-
 
 from tracekit.signatures import kernel_function
 
@@ -95,41 +93,6 @@ def _regression(
     return pa.array(rows, _REGRESSION_ROWS)
 
 
-_STACKS = pa.struct(
-    {
-        "stacks": pa.list_(
-            pa.struct(
-                {
-                    "parent_index": pa.int64(),
-                    "name_code": pa.int64(),
-                    "self_ns": pa.int64(),
-                    "call_count": pa.int64(),
-                }
-            )
-        ),
-        "launches": pa.list_(pa.struct({"event_id": pa.int64(), "stack_index": pa.int64()})),
-    }
-)
-_FOLDED = pa.list_(
-    pa.struct(
-        {
-            name: pa.int64()
-            for name in (
-                "parent_index",
-                "depth_index",
-                "name_index",
-                "self_host_ns",
-                "host_ns",
-                "call_count",
-                "self_device_ns",
-                "device_ns",
-                "work_count",
-            )
-        }
-    )
-)
-
-
 def _nested_stacks(
     event_id: pa.ChunkedArray,
     start_ns: pa.ChunkedArray,
@@ -138,24 +101,9 @@ def _nested_stacks(
     is_launch: pa.ChunkedArray,
     bounds: pa.ChunkedArray,
 ) -> pa.Array:
-    """Return the stacks of the frames of each thread, and which of them each launch is.
+    from tracekit.engine.stacks import nested_stacks
 
-    Frames count that start between bounds, which are pairs in order; all of them without bounds.
-    """
-    from tracekit.attribution.columns import numbers
-    from tracekit.attribution.stacks import Frames, stacks_of
-
-    rows = []
-    for row in range(len(event_id)):
-        columns = (column[row] for column in (event_id, start_ns, dur_ns, name, bounds))
-        ids, starts, durations, names, pairs = (numbers(_list(column)) for column in columns)
-        is_counted = _is_between(starts, pairs) if bounds[row].is_valid else None
-        found, of_frame = stacks_of(Frames(ids, starts, durations, names), is_counted)
-        launches = np.flatnonzero(np.asarray(_list(is_launch[row]).fill_null(False)))
-        launched = ids[launches], of_frame[launches]
-        lists = _one_list(found, _STACKS[0].type), _one_list(launched, _STACKS[1].type)
-        rows.append(pa.StructArray.from_arrays(lists, fields=list(_STACKS)))
-    return pa.concat_arrays(rows)
+    return nested_stacks(event_id, start_ns, dur_ns, name, is_launch, bounds)
 
 
 def _folded_stacks(
@@ -167,35 +115,10 @@ def _folded_stacks(
     device_ns: pa.ChunkedArray,
     work_count: pa.ChunkedArray,
 ) -> pa.Array:
-    """Return the tree of the nodes in each row."""
-    from tracekit.attribution.columns import numbers
-    from tracekit.attribution.stacks import Nodes, folded
+    from tracekit.engine.stacks import folded_stacks
 
     given = (node_id, parent_id, name, host_ns, call_count, device_ns, work_count)
-    rows = (
-        folded(Nodes(*(numbers(_list(column[row])) for column in given)))
-        for row in range(len(node_id))
-    )
-    return pa.concat_arrays([_one_list(tree, _FOLDED) for tree in rows])
-
-
-def _list(scalar: pa.ListScalar) -> pa.Array:
-    """The values of a list; none for NULL."""
-    return scalar.values if scalar.is_valid else pa.array([], scalar.type.value_type)
-
-
-def _is_between(times: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Whether each time is from the first to before the second of some pair."""
-    last = np.searchsorted(pairs[::2], times, side="right")
-    till = np.maximum.accumulate(np.append(NONE, pairs[1::2]))
-    return np.asarray(times < till[last])
-
-
-def _one_list(columns: Sequence[np.ndarray], kind: pa.ListType) -> pa.Array:
-    """Columns of numbers as one list of rows."""
-    arrays = [pa.array(column, pa.int64()) for column in columns]
-    rows = pa.StructArray.from_arrays(arrays, fields=list(kind.value_type))
-    return pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows, type=kind)
+    return folded_stacks(*given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +133,8 @@ class Function:
 
 #: The modeled work of one operator call, from columns of `slice`; the function of a kernel; the
 #: weights of labels for a metric; the stacks of the frames of a thread (event_id, start, duration,
-#: name, true for a launch or NULL, bounds of what counts), and the tree of nodes (ID, that of the parent or -1,
-#: name, host time, calls, device time, work).
+#: name, whether it is a launch, bounds of what counts), and the tree of nodes (ID, that of the
+#: parent or -1, name, host time, calls, device time, work).
 FUNCTIONS: dict[str, Function] = {
     "op_model": Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
     "kernel_function": Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
