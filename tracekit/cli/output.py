@@ -9,9 +9,10 @@ import shutil
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, BinaryIO, TextIO, cast
 
 import typer
 
@@ -216,23 +217,33 @@ def plot_height() -> int:
 
 def write_file(path: Path, content: bytes) -> None:
     """Write a file completely or not at all; raise TracekitError if that fails."""
+    with written(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file to write to, which replaces `path` at the end; after an error, nothing is left.
+
+    Raises TracekitError if it cannot be written.
+    """
     try:
         target = path.resolve()  # a link stays one
-        if target.exists() and not target.is_file():  # a device or a pipe
-            target.write_bytes(content)
-        else:
-            _replace_file(target, content)
+        is_special = target.exists() and not target.is_file()  # a device or a pipe
+        with target.open("wb") if is_special else _draft(target) as file:
+            yield file
     except OSError as error:
         raise TracekitError(
             f"{path}: cannot be written: {error.strerror or error}; name another file with -o"
         ) from error
 
 
-def _replace_file(path: Path, content: bytes) -> None:
+@contextlib.contextmanager
+def _draft(path: Path) -> Iterator[BinaryIO]:
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         draft = Path(file.name)
         try:
-            file.write(content)
+            yield cast(BinaryIO, file)
             file.close()  # Windows cannot move an open file
             draft.chmod(0o666 & ~_umask())
             draft.replace(path)
