@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tracekit.charts import ChartStore
 from tracekit.charts.chart import ChartAxis, FlameChart, FlameFrame, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.stacks import WEIGHTS, Stack, compared, total_of, weighed
+from tracekit.charts.stacks import WEIGHTS, Stack, compared, stacks_in, total_of
 from tracekit.charts.table import INT, REAL, TEXT, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
@@ -63,14 +63,7 @@ class Flame:
             raise UsageError(
                 f"a flame graph is of one run, or of two to compare; {len(runs)} match: name them"
             )
-        found = []
-        for run, name in runs.items():
-            rows = store.query("stacks", {"run_id": run, "phase": phase}).rows()
-            stacks = weighed(rows, weight)
-            if not stacks:
-                other = next(other for other in WEIGHTS if other != weight)
-                raise UsageError(f"{name} has no {WEIGHTS[weight]} in stacks; try --weight {other}")
-            found.append(stacks)
+        found = [stacks_in(store, run, name, weight, phase) for run, name in runs.items()]
         stacks = compared(*found) if len(found) == 2 else found[0]
         return build(stacks, tuple(runs.values()), weight, asked)
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tracekit.charts import ChartStore
+from tracekit.errors import UsageError
+
 #: Weights of stacks with what they mean: device time launched in a stack, or time of the host.
 WEIGHTS = {"device": "device time", "host": "host time"}
 
@@ -25,6 +28,18 @@ class Stack:
     self_value: int
     before: int = 0
     self_before: int = 0
+
+
+def stacks_in(store: ChartStore, run: str, name: str, weight: str, phase: str) -> list[Stack]:
+    """The stacks with time of a run called `name`; raises UsageError if there is none."""
+    rows = store.query("stacks", {"run_id": run, "phase": phase}).rows()
+    found = weighed(rows, weight)
+    if not found:
+        other = next(other for other in WEIGHTS if other != weight)
+        has = any(row[f"{other}_ns"] for row in rows)
+        advice = f"use --weight {other}" if has else "ingest a trace with calls of the host"
+        raise UsageError(f"no stack of {name} has {WEIGHTS[weight]}; {advice}")
+    return found
 
 
 def weighed(rows: Sequence[Mapping[str, Any]], weight: str) -> list[Stack]:

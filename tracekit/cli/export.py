@@ -17,7 +17,7 @@ from tracekit.cli.output import (
 )
 from tracekit.cli.picture import session_of
 
-_TARGETS = "perfetto"
+_TARGETS = "perfetto, folded, speedscope"
 
 
 def export(
@@ -42,12 +42,20 @@ def export(
             "--steps", "--phase", metavar="STEPS", help="Only these steps: all, stable or N..M."
         ),
     ] = "all",
+    weight: Annotated[
+        str | None,
+        typer.Option("--weight", help="folded, speedscope: device or host (time)."),
+    ] = None,
     force: ForceOption = False,
 ) -> int:
-    """Write a run as a file for another program: perfetto (a timeline for ui.perfetto.dev)."""
+    """Write a run as a file for another program.
+
+    Targets: perfetto (a timeline for ui.perfetto.dev), folded (stacks for flame graphs, of two runs
+    with the times of both), speedscope (stacks for speedscope.app, a profile for each run).
+    """
     from tracekit.exports import ExportRequest, check, compressed, target_of
 
-    own: dict[str, str | None] = {}
+    own: dict[str, str | None] = {"weight": weight}
     target = target_of(to, output.name)
     refuse_in_the_way(output, force=force)
     session = session_of(store)

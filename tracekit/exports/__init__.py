@@ -18,7 +18,11 @@ from tracekit.session import Session
 GROUP = "tracekit.exports"
 
 #: Our own targets load the way third parties' do.
-BUILT_IN = (EntryPoint("perfetto", "tracekit.exports.perfetto:Perfetto", GROUP),)
+BUILT_IN = (
+    EntryPoint("perfetto", "tracekit.exports.perfetto:Perfetto", GROUP),
+    EntryPoint("folded", "tracekit.exports.folded:Folded", GROUP),
+    EntryPoint("speedscope", "tracekit.exports.speedscope:Speedscope", GROUP),
+)
 
 
 @dataclass(frozen=True, slots=True)
