@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracekit.attribution.columns import LATEST, NONE, Codes, Flags, Ints, distinct, ends, firsts_of
+from tracekit.attribution.columns import LATEST, Codes, Flags, Ints, distinct, ends, firsts_of
 from tracekit.attribution.nesting import Nest, nested
 
 #: Deeper frames count as those at this depth: a hostile file can nest without end.
@@ -83,7 +83,8 @@ def stacks_of(frames: Frames, is_counted: Flags | None = None) -> tuple[Stacks, 
     depth = _depths_in_order(nest.after)
     names = distinct(frames.name)
     path, parents, last = _paths(nest.parent, names[nest.order], depth)
-    own = _self_times(frames.start_ns[nest.order], _till(frames)[nest.order], nest, depth)
+    till = ends(frames.start_ns, frames.dur_ns)[nest.order]
+    own = _self_times(frames.start_ns[nest.order], till, nest, depth)
     counted = depth <= DEEPEST
     if is_counted is not None:
         counted &= is_counted[nest.order]
@@ -113,13 +114,6 @@ def folded(nodes: Nodes) -> Folded:
     first = np.unique(path, return_index=True)[1]
     own = [_summed(path, column[by_depth], len(parents)) for column in nodes[3:]]
     return _in_order(parents, nodes.name[by_depth][first], depth[first], own)
-
-
-def _till(frames: Frames) -> Ints:
-    """The end of each frame; of one without a duration, the last end on the thread."""
-    is_known = frames.dur_ns != NONE
-    till = np.where(is_known, ends(frames.start_ns, frames.dur_ns), frames.start_ns)
-    return np.where(is_known, till, till.max(initial=NONE))
 
 
 def _depths_in_order(after: Codes) -> Codes:
