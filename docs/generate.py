@@ -424,6 +424,7 @@ _COMMAND_EXAMPLES = {
     + [
         "tracekit chart throughput --store P",
         "tracekit chart oi_breakdown --over nodes --store P -o fig9.svg",
+        "tracekit chart flame gpu --store S",
     ],
     "queries": ["tracekit queries gpu --store S"],
     "query": ["tracekit query gpu_utilization --run gpu --store S --format csv"],

@@ -77,8 +77,17 @@ with
                 then 'module'
                 else slice_kind
             end as stack_kind,
-            -- an object has another address in each process
-            coalesce(regexp_replace(name, ' at 0x[0-9a-f]+', '', 'g'), '(no name)') as shown_name,
+            -- what numbers an iteration is one member, as in its context; an object has another
+            -- address in each process
+            case
+                when name is null
+                then '(no name)'
+                when
+                    slice_kind = 'annotation'
+                    and regexp_replace(name, '[0-9]+', '#', 'g') in (select name from context)
+                then regexp_replace(name, '[0-9]+', '#', 'g')
+                else regexp_replace(name, ' at 0x[0-9a-f]+', '', 'g')
+            end as shown_name,
             -- numbers are compared, not texts
             cast(hash(name, slice_kind) >> 1 as bigint) as code,
             case
