@@ -3,7 +3,7 @@
 -- source = "Gregg 2016 (The Flame Graph): equal stacks as one; docs/metrics.md, section stacks"
 -- topic = "time"
 -- needs = ["slice"]
--- depends = ["chosen_step", "step_span"]
+-- depends = ["chosen_step", "step_span", "device_work"]
 -- parameters = "run_id phase"
 -- phase = "all, stable or N..M: only work launched in these steps, and calls that start in them"
 -- columns = "stack_index parent_index depth_index stack_kind name device_ns share_ratio
@@ -12,7 +12,7 @@
 -- parent_index = "BIGINT: the stack without its last member; NULL for a root"
 -- depth_index = "BIGINT: number of members above it"
 -- stack_kind = "VARCHAR: kind of the last member: python, module, annotation, op, call, kernel,
--- memcpy, memset or unknown (what the file does not say)"
+-- communication (a kernel), memcpy, memset or unknown (what the file does not say)"
 -- name = "last member of the stack, without addresses of objects"
 -- device_ns = "BIGINT: sum of the durations of the kernels, copies and memsets launched in it"
 -- share_ratio = "device_ns / time of all kernels, copies and memsets"
@@ -30,13 +30,27 @@ with
         where step_kind = 'host' and step_index between first_step_index and last_step_index
     ),
     work as materialized(
-        select source_id, work_kind, name, dur_ns, launch_event_id, launch_name, context_id
+        select
+            attribution.source_id,
+            case
+                when device_work.work_class = 'communication'
+                then 'communication'
+                else attribution.work_kind
+            end as work_kind,
+            attribution.name,
+            attribution.dur_ns,
+            attribution.launch_event_id,
+            attribution.context_id
         from attribution
         left join chosen using (run_id, source_id)
+        left join device_work using (run_id, source_id, event_id)
         where
             run_id = $run_id
-            and dur_ns is not null
-            and ($phase = 'all' or step_index between first_step_index and last_step_index)
+            and attribution.dur_ns is not null
+            and (
+                $phase = 'all'
+                or attribution.step_index between first_step_index and last_step_index
+            )
     ),
     context as materialized(
         select

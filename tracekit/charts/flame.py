@@ -21,6 +21,7 @@ KEYS = (
     Key("op", "operator", "op"),
     Key("call", "call of the runtime", "call"),
     Key("kernel", "kernel", "kernel"),
+    Key("communication", "communication", "communication"),
     Key("memcpy", "copy", "copy"),
     Key("memset", "memory set", "copy"),
     Key("unknown", "not in the file", "other"),
@@ -41,6 +42,8 @@ _COLUMNS = (
 _THINNEST = 2000
 #: Deeper frames are not drawn.
 MOST_ROWS = 160
+#: If there would be more, thinner ones are merged, too.
+_MOST_FRAMES = 20_000
 
 
 class Flame:
@@ -74,9 +77,13 @@ def build(
     """The chart of stacks of one run, or of two as `compared` returns them."""
     total, is_compared = total_of(stacks), len(runs) == 2
     layout = _Layout(stacks, max(total // _THINNEST, 1), is_compared=is_compared)
+    inner = list(layout.frames(total))
+    while len(inner) > _MOST_FRAMES:
+        layout = _Layout(stacks, 2 * layout.least, is_compared=is_compared)
+        inner = list(layout.frames(total))
     before = sum(stack.before for stack in stacks if stack.parent < 0)
     root = FlameFrame(0, 0, total, runs[-1], "run", before if is_compared else None)
-    frames = (root, *layout.frames(total))
+    frames = (root, *inner)
     rows = (
         {
             "stack_index": place,

@@ -15,6 +15,7 @@ FLAME = {
     "op": "#f0a878",
     "call": "#b87e00",
     "kernel": BLUE,
+    "communication": YELLOW,
     "memcpy": RED,
     "memset": "#d98c99",
     "unknown": GREY,

@@ -23,6 +23,7 @@ _LOOKS = {
     "op": Style(color="black", bgcolor="yellow"),
     "call": Style(color="black", bgcolor="cyan"),
     "kernel": Style(color="white", bgcolor="blue"),
+    "communication": Style(color="white", bgcolor="blue", bold=True),
     "memcpy": Style(color="white", bgcolor="red"),
     "memset": Style(color="white", bgcolor="red"),
 }
