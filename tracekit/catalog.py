@@ -17,7 +17,7 @@ import msgspec
 from tracekit.errors import QueryError, UsageError
 from tracekit.schema import TABLES
 
-Kind = Literal["macro", "view", "report", "finding", "check"]
+Kind = Literal["macro", "view", "report", "finding", "export", "check"]
 Topic = Literal[
     "store",
     "time",
@@ -34,7 +34,7 @@ Topic = Literal[
 ]
 #: What a report can be about, in the order in which they are listed.
 TOPICS: tuple[Topic, ...] = get_args(Topic)
-KINDS: tuple[Kind, ...] = ("macro", "view", "report", "finding", "check")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 #: Columns that every finding has, beside its evidence.
 FINDING_COLUMNS = ("win_ns", "elapsed_ns", "source_id", "device_id")
 

@@ -4,10 +4,9 @@
 -- topic = "time"
 -- needs = ["slice"]
 -- depends = ["chosen_step", "step_span", "device_work"]
--- parameters = "run_id phase"
--- phase = "all, stable or N..M: only work launched in these steps, and calls that start in them"
+-- parameters = "run_id phase-launched"
 -- columns = "stack_index parent_index depth_index stack_kind name device_ns share_ratio
--- self_device_ns host_ns self_host_ns work_count call_count"
+-- self_device_ns host_ns self_host_ns work_count-launched call_count"
 -- stack_index = "BIGINT: number of the stack; those below it follow, the largest first"
 -- parent_index = "BIGINT: the stack without its last member; NULL for a root"
 -- depth_index = "BIGINT: number of members above it"
@@ -19,7 +18,6 @@
 -- self_device_ns = "BIGINT: duration of a kernel, copy or memset; 0 for what launches it"
 -- host_ns = "BIGINT: time of host threads in it; each moment of a thread counts once"
 -- self_host_ns = "BIGINT: the part in no member below it"
--- work_count = "kernels, copies and memsets launched in it"
 -- call_count = "calls of the last member; 0 for those of kernels, and outside the steps"
 with
     chosen as materialized(from chosen_step($run_id, $phase)),

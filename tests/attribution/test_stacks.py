@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracekit.attribution.columns import LATEST, NONE
-from tracekit.attribution.stacks import DEEPEST, Folded, Frames, Nodes, folded, stacks_of
+from tracekit.attribution.stacks import DEEPEST, Chains, Frames, Nodes, folded, stacks_of
 
 Interval = tuple[int, int, int]  # start, duration, name
 NAMES = st.integers(0, 2)
@@ -103,7 +103,7 @@ def test_no_frames() -> None:
     assert [len(column) for column in (*found, of_frame)] == [0] * 5
 
 
-def tree_of(rows: list[tuple[int, int, int, int, int, int, int]]) -> Folded:
+def tree_of(rows: list[tuple[int, int, int, int, int, int, int]]) -> Chains:
     return folded(Nodes(*(np.array([row[i] for row in rows], np.int64) for i in range(7))))
 
 

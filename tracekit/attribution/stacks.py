@@ -53,7 +53,7 @@ class Nodes(NamedTuple):
     work_count: Ints
 
 
-class Folded(NamedTuple):
+class Chains(NamedTuple):
     """Distinct chains of names, each before those below it, the largest of siblings first.
 
     ``parent`` is a place here, ``depth`` the number of frames above. The columns with ``self`` are
@@ -99,7 +99,7 @@ def stacks_of(frames: Frames, is_counted: Flags | None = None) -> tuple[Stacks, 
     return found, of_frame
 
 
-def folded(nodes: Nodes) -> Folded:
+def folded(nodes: Nodes) -> Chains:
     """Nodes with the same chain of names as one; chains without calls and work are left out."""
     order = np.argsort(nodes.node_id)
     places = np.searchsorted(nodes.node_id, nodes.parent_id, sorter=order)
@@ -197,8 +197,8 @@ def _shallow(parent: Codes) -> tuple[Codes, Codes]:
     return parent, np.minimum(depth, DEEPEST)
 
 
-def _in_order(parent: Codes, name: Ints, depth: Codes, own: list[Ints]) -> Folded:
-    """Chains by depth as a `Folded`: sums from below, then places from above."""
+def _in_order(parent: Codes, name: Ints, depth: Codes, own: list[Ints]) -> Chains:
+    """Chains by depth as a `Chains`: sums from below, then places from above."""
     levels = _levels(depth)
     host, calls, device, work = (column.copy() for column in own)
     used = (calls > 0) | (work > 0)
@@ -221,4 +221,4 @@ def _in_order(parent: Codes, name: Ints, depth: Codes, own: list[Ints]) -> Folde
     kept = kept[np.argsort(place[kept])]
     above = np.where(parent[kept] < 0, -1, place[parent[kept]])
     columns = (name, own[0], host, own[1], own[2], device, work)
-    return Folded(above, depth[kept], *(column[kept] for column in columns))
+    return Chains(above, depth[kept], *(column[kept] for column in columns))

@@ -40,7 +40,7 @@ def chart(
     output: PictureOption = None,
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="Write the chart's data: csv, json, md or parquet."),
+        typer.Option("--data", help="Write the chart's data: csv, json, md, parquet or xlsx."),
     ] = None,
     over: Annotated[
         str | None,

@@ -17,7 +17,7 @@ from tracekit.cli.output import (
 )
 from tracekit.cli.picture import session_of
 
-_TARGETS = "perfetto, folded, speedscope"
+_TARGETS = "perfetto, xlsx, folded or speedscope"
 
 
 def export(
@@ -50,8 +50,10 @@ def export(
 ) -> int:
     """Write a run as a file for another program.
 
-    Targets: perfetto (a timeline for ui.perfetto.dev), folded (stacks for flame graphs, of two runs
-    with the times of both), speedscope (stacks for speedscope.app, a profile for each run).
+    perfetto is a timeline for ui.perfetto.dev, with all ranks on one clock, and with idle time by
+    cause, work by class and steps as tracks. xlsx is a workbook with a sheet for each report that
+    has an answer. folded has stacks for flame graphs, one a line, of two runs with the times of
+    both; speedscope has them for speedscope.app, with a profile for each run.
     """
     from tracekit.exports import ExportRequest, check, compressed, target_of
 

@@ -47,7 +47,9 @@ FormatOption = Annotated[
 OutputOption = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Write to this file instead of stdout: csv, json, md, parquet, txt."
+        "--output",
+        "-o",
+        help="Write to this file instead of stdout: csv, json, md, parquet, xlsx, txt.",
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the output file.")]
@@ -125,8 +127,8 @@ def output_format(format_name: str | None, output: Path | None) -> str:
     is_known = found in renderer_names()
     if format_name is None and not is_known:
         raise UsageError(
-            f"{output}: no output format has this extension; use .csv, .json, .md, .parquet or "
-            ".txt, or name a format with --format"
+            f"{output}: no output format has this extension; use .csv, .json, .md, .parquet, "
+            ".xlsx or .txt, or name a format with --format"
         )
     if is_known and format_name not in (None, found):
         raise UsageError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from tracekit.catalog import (
     is_of_one_phase,
     query_named,
 )
-from tracekit.engine.answers import reported, selected, tree
+from tracekit.engine.answers import reported, selected, streamed, tree
 from tracekit.engine.functions import Functions
 from tracekit.engine.quoting import escaped, quoted
 from tracekit.engine.scope import FAILURES, QueryScope, definition, is_small
@@ -286,6 +287,41 @@ class Database:
         if len(wanted) == 1:
             return self.query(name, {"run_id": next(iter(wanted)), **(parameters or {})})
         return self._asked(name, {"run_id": None, **(parameters or {})}, wanted)
+
+    def stream(self, name: str, parameters: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of an export in batches, without keeping them; raise as `query` does."""
+        query = query_named(name, "export")
+        runs = _runs_of(query, parameters)
+        values = self._values(query, parameters, runs)
+        sight = _sight_of(query, values, runs)
+        is_begun = False
+        try:
+            for batch in self._batches(self._scope(sight), query.sql, values):
+                is_begun = True
+                yield batch
+            return
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except FAILURES as error:
+            is_stale = not is_begun and _is_of_a_file(error) and self._mended()
+            if not is_stale:
+                raise QueryError(self._explained(error)) from None  # it says the same
+        yield from self.stream(name, parameters)
+
+    def _batches(
+        self, scope: QueryScope, text: str, values: Mapping[str, Any]
+    ) -> Iterator[pa.RecordBatch]:
+        with contextlib.closing(self._cursor()) as cursor:
+            scope.enter(cursor)
+            scope.define(cursor, text)
+            try:
+                reader = streamed(cursor, text, values)
+            except duckdb.InvalidInputException as error:
+                if scope.is_mixed or "schema mismatch" not in str(error):
+                    raise
+                scope.mix(cursor)
+                reader = streamed(cursor, text, values)
+            yield from reader
 
     def broken_checks(self) -> list[Result]:
         """Return the checks that fail, each with the rows that violate it."""

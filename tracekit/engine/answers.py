@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import duckdb
@@ -16,6 +16,7 @@ from tracekit.errors import QueryError
 # that only it can read, or not at all.
 _INEXACT_TYPES = frozenset(("bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint"))
 _ROWS_OF_A_BATCH = 1 << 17
+_ROWS_OF_A_STREAM = 1 << 14
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
 
@@ -29,6 +30,18 @@ def reported(
         table = answer.to_arrow_table()
     _require_calendar(table)
     return table
+
+
+def streamed(
+    cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a query in batches; only a few are in memory at a time."""
+    relation = cursor.sql(text, params=dict(parameters) or None)
+    reader = relation.to_arrow_reader(_ROWS_OF_A_STREAM)
+    try:
+        yield from reader
+    except OSError as error:
+        raise _of_duckdb(str(error)) from None
 
 
 def tree(cursor: duckdb.DuckDBPyConnection, text: str) -> str:

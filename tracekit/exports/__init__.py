@@ -20,6 +20,7 @@ GROUP = "tracekit.exports"
 #: Our own targets load the way third parties' do.
 BUILT_IN = (
     EntryPoint("perfetto", "tracekit.exports.perfetto:Perfetto", GROUP),
+    EntryPoint("xlsx", "tracekit.exports.xlsx:Xlsx", GROUP),
     EntryPoint("folded", "tracekit.exports.folded:Folded", GROUP),
     EntryPoint("speedscope", "tracekit.exports.speedscope:Speedscope", GROUP),
 )

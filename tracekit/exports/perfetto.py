@@ -1,15 +1,48 @@
-"""Chrome trace JSON, which ui.perfetto.dev and tracekit's own parser read."""
+"""Chrome trace JSON, which ui.perfetto.dev and tracekit's own parser read.
+
+The events are written by queries, and never become Python objects: the trace of an hour has
+millions.
+"""
 
 from __future__ import annotations
 
-from typing import BinaryIO
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 
+import msgspec
+import pyarrow as pa
+
+from tracekit.errors import UsageError
 from tracekit.exports import ExportRequest
+from tracekit.render.numbers import counted
 from tracekit.session import Session
+
+#: The queries that write the events, and what these are called, in the order of the file.
+_PARTS = (
+    ("trace_label", ""),
+    ("trace_slice", "slice"),
+    ("trace_kernel", "kernel"),
+    ("trace_transfer", "copy or memset"),
+    ("trace_flow", "end of arrows"),
+    ("trace_allocation", "allocation or release"),
+    ("trace_counter", "counter value"),
+    ("trace_summary", ""),
+)
+#: Members of a trace that are about its events, so that those of another trace do not hold.
+_OF_EVENTS = ("traceEvents", "baseTimeNanoseconds", "displayTimeUnit")
+#: Of one rank of several.
+_OF_A_RANK = ("distributedInfo", "trace_id")
+_CLOCKS = {
+    "collectives": "aligned by the ends of collectives",
+    "unix": "as in the file",
+    "start": "unknown, so the first event is at zero",
+}
 
 
 class Perfetto:
-    """Kernels, copies, slices, steps and flows of all ranks in one timeline."""
+    """Kernels, copies, slices, steps and arrows of all ranks on one timeline."""
 
     name = "perfetto"
     title = "Chrome trace JSON for ui.perfetto.dev"
@@ -18,7 +51,55 @@ class Perfetto:
     options = ()
 
     def write(self, session: Session, asked: ExportRequest, file: BinaryIO) -> tuple[str, ...]:
-        """Write the trace."""
-        del session, asked
-        file.write(b'{"traceEvents":[]}\n')
-        return ()
+        """Write the trace; raise UsageError for a run without a timeline."""
+        database = session.database
+        given = {"run_id": asked.runs[0], "phase": asked.phase}
+        clocks = [row for part in database.stream("trace_clock", given) for row in part.to_pylist()]
+        if not clocks:
+            name = session.run_names()[asked.runs[0]]
+            raise UsageError(
+                f"the run {name!r} has no timeline: no event in it has a start, as in counters and "
+                "summaries; export one that `tracekit runs` lists as a timeline"
+            )
+        file.write(_head(clocks))
+        counts = {}
+        for query, noun in _PARTS:
+            count = 0
+            for batch in database.stream(query, given):
+                count += len(batch)
+                file.write(_text(batch.column(0)))
+            if noun and count:
+                counts[noun] = count
+        file.write(b"\n]}\n")
+        return (", ".join(counted(count, noun) for noun, count in counts.items()), *_told(clocks))
+
+
+def _head(clocks: Sequence[Mapping[str, Any]]) -> bytes:
+    """The trace up to its first event, which says what wrote it: each other begins with a comma."""
+    first = clocks[0]
+    says = msgspec.json.decode(first["metadata_json"] or "{}", type=dict[str, msgspec.Raw])
+    without = (*_OF_EVENTS, *(_OF_A_RANK if len(clocks) > 1 else ()))
+    members: dict[str, Any] = {key: says[key] for key in says if key not in without}
+    if first["zero_time_ns"] is not None:
+        members["baseTimeNanoseconds"] = first["zero_time_ns"]
+    members |= {"displayTimeUnit": "ns"}
+    head = msgspec.json.encode(members)[:-1]
+    return head + b',"traceEvents":[\n{"ph":"M","name":"exported_by","args":{"name":"tracekit"}}'
+
+
+def _text(texts: pa.Array) -> memoryview:
+    """The texts one after the other, as they are in memory."""
+    _, offsets, data = texts.buffers()
+    first, last = (
+        int.from_bytes(offsets[4 * place : 4 * place + 4].to_pybytes(), sys.byteorder)
+        for place in (texts.offset, texts.offset + len(texts))
+    )
+    return memoryview(data)[first:last]
+
+
+def _told(clocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """How the clocks of several ranks are aligned."""
+    if len(clocks) > 1:
+        bases = Counter(row["clock_basis"] for row in clocks)
+        says = (f"{counted(count, 'clock')} {_CLOCKS[basis]}" for basis, count in bases.items())
+        yield ", ".join(says)

@@ -1,4 +1,4 @@
-"""Results as bytes: a table for the terminal, CSV, JSON, Markdown, Parquet; one file per output."""
+"""Results as bytes: a table for the terminal, CSV, JSON, Markdown, Parquet, xlsx; one file each."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ BUILT_IN = (
     EntryPoint("json", "tracekit.render.json:JsonRenderer", GROUP),
     EntryPoint("markdown", "tracekit.render.markdown:MarkdownRenderer", GROUP),
     EntryPoint("parquet", "tracekit.render.parquet:ParquetRenderer", GROUP),
+    EntryPoint("xlsx", "tracekit.render.xlsx:XlsxRenderer", GROUP),
 )
 
 

@@ -44,17 +44,17 @@ def readable_columns(result: Result) -> list[ReadableColumn]:
 
 def _readable(column: ResultColumn, values: pa.ChunkedArray[Any]) -> ReadableColumn:
     cells = values.to_pylist()
-    if _is_number(values.type):
+    if is_number(values.type):
         symbol, texts = human_column(cells, column.unit)
-        return ReadableColumn(_header(column, inert(symbol)), texts, is_number=True)
+        return ReadableColumn(header_of(column, inert(symbol)), texts, is_number=True)
     if _is_name(column.name, values.type):
         names = [UNKNOWN if cell is None else cell for cell in cells]
-        return ReadableColumn(_header(column, ""), names, is_name=True)
+        return ReadableColumn(header_of(column, ""), names, is_name=True)
     texts = [UNKNOWN if cell is None else inert(text_of(cell)) for cell in cells]
-    return ReadableColumn(_header(column, ""), texts)
+    return ReadableColumn(header_of(column, ""), texts)
 
 
-def _header(column: ResultColumn, symbol: str) -> str:
+def header_of(column: ResultColumn, symbol: str) -> str:
     """``total_ns`` as ``total [ms]``, ``kernel_name`` as ``kernel name``."""
     name = column.name
     if symbol and column.unit in _SHOWN_AS_UNIT and unit_of(name) == column.unit:
@@ -63,7 +63,8 @@ def _header(column: ResultColumn, symbol: str) -> str:
     return f"{words} [{symbol}]".strip() if symbol else words
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values of this type are numbers."""
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
     return any(is_kind(kind) for is_kind in kinds)
 

@@ -13,7 +13,7 @@ FLAME = {
     "module": "#a6d8c5",
     "annotation": "#e3a5c8",
     "op": "#f0a878",
-    "call": "#b87e00",
+    "call": "#9cc7e6",
     "kernel": BLUE,
     "communication": YELLOW,
     "memcpy": RED,
