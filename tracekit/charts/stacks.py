@@ -78,6 +78,14 @@ def compared(first: Sequence[Stack], second: Sequence[Stack]) -> list[Stack]:
     return found
 
 
+def path_of(stacks: Sequence[Stack], stack: Stack) -> list[Stack]:
+    """The stacks around one of several, from the outermost in, and itself."""
+    path = [stack]
+    while path[-1].parent >= 0:
+        path.append(stacks[path[-1].parent])
+    return path[::-1]
+
+
 def total_of(stacks: Sequence[Stack]) -> int:
     """The time of all stacks."""
     return sum(stack.value for stack in stacks if stack.parent < 0)

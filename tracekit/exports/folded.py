@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from tracekit.charts.stacks import Stack, compared
+from tracekit.charts.stacks import Stack, compared, path_of
 from tracekit.exports import ExportRequest
 from tracekit.exports.stacks import asked_stacks, told
 from tracekit.render.text import inert
@@ -35,13 +35,14 @@ class Folded:
 
 def lines_of(stacks: Sequence[Stack], *, is_compared: bool = False) -> Iterator[str]:
     """The lines, with the time of the first run before that of the second if there are two."""
-    texts = [inert(stack.name).replace(_BETWEEN, ":").strip() or "-" for stack in stacks]
-    for place, stack in enumerate(stacks):
-        if not (stack.self_value or stack.self_before):
-            continue
-        path, above = [texts[place]], stack.parent
-        while above >= 0:
-            path.append(texts[above])
-            above = stacks[above].parent
-        times = f"{stack.self_before} {stack.self_value}" if is_compared else stack.self_value
-        yield f"{_BETWEEN.join(reversed(path))} {times}\n"
+    texts: dict[str, str] = {}
+    for stack in stacks:
+        if stack.self_value or stack.self_before:
+            names = (member.name for member in path_of(stacks, stack))
+            path = _BETWEEN.join(texts.get(n) or texts.setdefault(n, _text(n)) for n in names)
+            times = f"{stack.self_before} " if is_compared else ""
+            yield f"{path} {times}{stack.self_value}\n"
+
+
+def _text(name: str) -> str:
+    return inert(name).replace(_BETWEEN, ":").strip() or "-"

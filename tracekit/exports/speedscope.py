@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, BinaryIO
 
 from tracekit._version import __version__
-from tracekit.charts.stacks import WEIGHTS, Stack, total_of
+from tracekit.charts.stacks import WEIGHTS, Stack, path_of, total_of
 from tracekit.exports import ExportRequest
 from tracekit.exports.stacks import asked_stacks, told, weight_of
 from tracekit.session import Session
@@ -32,42 +33,47 @@ class Speedscope:
         found, names = asked_stacks(session, asked), session.run_names()
         what = WEIGHTS[weight_of(asked)]
         titles = [f"{names[run]}: {what}" for run in asked.runs]
-        file.write(json.dumps(content_of(titles, found)).encode())
+        for piece in pieces_of(titles, found):
+            file.write(piece.encode())
         return told(session, asked, found)
 
 
-def content_of(titles: Sequence[str], runs: Sequence[Sequence[Stack]]) -> dict[str, Any]:
-    """The content of a file: profiles share their frames."""
+def pieces_of(titles: Sequence[str], runs: Sequence[Sequence[Stack]]) -> Iterator[str]:
+    """The content of a file, sample by sample: they can be much longer than the stacks."""
     places: dict[tuple[str, str], int] = {}
-    profiles = [_profile(title, stacks, places) for title, stacks in zip(titles, runs, strict=True)]
-    return {
+    for stack in chain.from_iterable(runs):
+        places.setdefault((stack.kind, stack.name), len(places))
+    head = {
         "$schema": _SCHEMA,
         "exporter": f"tracekit {__version__}",
         "name": titles[0],
         "activeProfileIndex": 0,
         "shared": {"frames": [_frame(kind, name) for kind, name in places]},
-        "profiles": profiles,
     }
+    yield f'{json.dumps(head)[:-1]}, "profiles": ['
+    for number, (title, stacks) in enumerate(zip(titles, runs, strict=True)):
+        yield ", " if number else ""
+        yield from _profile(title, stacks, places)
+    yield "]}\n"
 
 
 def _profile(
-    title: str, stacks: Sequence[Stack], places: dict[tuple[str, str], int]
-) -> dict[str, Any]:
-    """A profile; `places` gets the frames that are new."""
-    paths: list[list[int]] = []
-    for stack in stacks:
-        above = paths[stack.parent] if stack.parent >= 0 else []
-        paths.append([*above, places.setdefault((stack.kind, stack.name), len(places))])
-    sampled = [place for place, stack in enumerate(stacks) if stack.self_value]
-    return {
+    title: str, stacks: Sequence[Stack], places: Mapping[tuple[str, str], int]
+) -> Iterator[str]:
+    sampled = [stack for stack in stacks if stack.self_value]
+    head = {
         "type": "sampled",
         "name": title,
         "unit": "nanoseconds",
         "startValue": 0,
         "endValue": total_of(stacks),
-        "samples": [paths[place] for place in sampled],
-        "weights": [stacks[place].self_value for place in sampled],
+        "weights": [stack.self_value for stack in sampled],
     }
+    yield f'{json.dumps(head)[:-1]}, "samples": ['
+    for number, stack in enumerate(sampled):
+        path = [places[member.kind, member.name] for member in path_of(stacks, stack)]
+        yield f"{', ' if number else ''}{json.dumps(path)}"
+    yield "]}"
 
 
 def _frame(kind: str, name: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tracekit.charts.stacks import WEIGHTS, Stack, stacks_in, total_of
 from tracekit.errors import require_choice
 from tracekit.exports import ExportRequest
-from tracekit.render.numbers import human
+from tracekit.render.numbers import counted, human
 from tracekit.render.text import inert
 from tracekit.session import Session
 
@@ -32,7 +32,7 @@ def told(
     """What a file with these stacks holds."""
     names, what = session.run_names(), WEIGHTS[weight_of(asked)]
     return tuple(
-        f"{inert(names[run])}: {sum(1 for stack in stacks if stack.self_value):,} stacks, "
+        f"{inert(names[run])}: {counted(sum(s.self_value > 0 for s in stacks), 'stack')}, "
         f"{human(total_of(stacks), 'ns')} {what}"
         for run, stacks in zip(asked.runs, found, strict=True)
     )
