@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from tracekit.attribution.columns import LATEST, NONE
 from tracekit.attribution.stacks import DEEPEST, Chains, Frames, Nodes, folded, stacks_of
 
-Interval = tuple[int, int, int]  # start, duration, name
+Chain = tuple[int, ...]
+#: A name, the time of its own, and what is in it.
+Tree = tuple[int, int, tuple[Any, ...]]
 NAMES = st.integers(0, 2)
 #: Intervals that are cut out of the one around them, as calls of a thread are.
 TREES = st.recursive(
@@ -22,7 +25,9 @@ TREES = st.recursive(
 )
 
 
-def laid_out(tree: tuple, start: int, above: tuple[int, ...], rows: list, times: Counter) -> int:
+def laid_out(
+    tree: Tree, start: int, above: tuple[int, ...], rows: list[list[int]], times: Counter[Chain]
+) -> int:
     """Put a tree on a thread from `start`; return its end. `times` gets the time of each chain."""
     name, own, inner = tree
     chain, place = (*above, name), len(rows)
@@ -48,7 +53,7 @@ def chains(parents: np.ndarray, names: np.ndarray) -> list[tuple[int, ...]]:
 
 
 @given(st.lists(TREES, max_size=4))
-def test_the_time_of_each_chain(trees: list[tuple]) -> None:
+def test_the_time_of_each_chain(trees: list[Tree]) -> None:
     rows: list[list[int]] = []
     times: Counter[tuple[int, ...]] = Counter()
     end = 0
