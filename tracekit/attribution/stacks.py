@@ -82,9 +82,10 @@ def stacks_of(frames: Frames, is_counted: Flags | None = None) -> tuple[Stacks, 
     nest = nested(nothing, frames.start_ns, frames.dur_ns, frames.event_id, nothing > 0)
     depth = _depths_in_order(nest.after)
     names = distinct(frames.name)
-    path, parents, last = _paths(nest.parent, names[nest.order], depth)
+    levels = _levels(depth)
+    path, parents, last = _paths(nest.parent, names[nest.order], depth, levels)
     till = ends(frames.start_ns, frames.dur_ns)[nest.order]
-    own = _self_times(frames.start_ns[nest.order], till, nest, depth)
+    own = _self_times(frames.start_ns[nest.order], till, nest, levels)
     counted = depth <= DEEPEST
     if is_counted is not None:
         counted &= is_counted[nest.order]
@@ -110,7 +111,8 @@ def folded(nodes: Nodes) -> Chains:
     rank[by_depth] = np.arange(len(by_depth))
     parent, depth = parent[by_depth], depth[by_depth]
     parent = np.where(parent < 0, -1, rank[parent])
-    path, parents, _ = _paths(parent, distinct(nodes.name[by_depth]), depth)
+    names = distinct(nodes.name[by_depth])
+    path, parents, _ = _paths(parent, names, depth, _levels(depth))
     first = np.unique(path, return_index=True)[1]
     own = [_summed(path, column[by_depth], len(parents)) for column in nodes[3:]]
     return _in_order(parents, nodes.name[by_depth][first], depth[first], own)
@@ -131,20 +133,24 @@ def _levels(depth: Codes) -> list[Ints]:
     return levels[: DEEPEST + 1]
 
 
-def _self_times(starts: Ints, till: Ints, nest: Nest, depth: Codes) -> Ints:
+def _self_times(starts: Ints, till: Ints, nest: Nest, levels: list[Ints]) -> Ints:
     """The time of each interval outside of those in it; one ends before the next one starts."""
     parent, count = nest.parent, len(starts)
     following = np.minimum(nest.after, count - 1)
     has_next = (nest.after < count) & (parent[following] == parent)
-    till = np.where(has_next, np.minimum(till, starts[following]), till)
-    for level in _levels(depth)[1:]:
+    np.minimum(till, starts[following], out=till, where=has_next)
+    for level in levels[1:]:
         till[level] = np.minimum(till[level], till[parent[level]])
-    own = np.maximum(till - starts, 0)
-    inside = np.flatnonzero((parent >= 0) & (depth <= DEEPEST))
-    return np.asarray(own - _summed(parent[inside], own[inside], count))
+    spans = np.maximum(till - starts, 0)
+    own = spans.copy()
+    for level in levels[1:]:
+        np.subtract.at(own, parent[level], spans[level])
+    return np.asarray(own)
 
 
-def _paths(parent: Codes, name: Codes, depth: Codes) -> tuple[Codes, Codes, Codes]:
+def _paths(
+    parent: Codes, name: Codes, depth: Codes, levels: list[Ints]
+) -> tuple[Codes, Codes, Codes]:
     """The chain of names of each place of a forest; the parent and last name of each chain.
 
     Parents are before their children, and a frame that is too deep is in the last one before it
@@ -153,7 +159,7 @@ def _paths(parent: Codes, name: Codes, depth: Codes) -> tuple[Codes, Codes, Code
     path = np.zeros(len(parent), np.int32)
     parents, names, count = [], [], 0
     width = int(name.max(initial=0)) + 1
-    for level in _levels(depth):
+    for level in levels:
         above = path[parent[level]].astype(np.int64) if count else np.full(len(level), -1)
         known, places = np.unique((above + 1) * width + name[level], return_inverse=True)
         path[level] = count + places
@@ -173,7 +179,8 @@ def _joined(parts: list[Ints]) -> Codes:
 
 def _summed(places: Ints, values: Ints, count: int) -> Ints:
     """The sum of the values at each place; OverflowError if it may not fit in 64 bits."""
-    if float(np.abs(values.astype(np.float64)).sum()) >= float(LATEST):
+    is_large = int(values.max(initial=0)) * len(values) > LATEST
+    if is_large and float(values.astype(np.float64).sum()) >= float(LATEST):
         raise OverflowError("the sum of the times is out of range: it does not fit in 64 bits")
     sums = np.zeros(count, np.int64)
     np.add.at(sums, places, values)
