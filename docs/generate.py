@@ -433,6 +433,7 @@ _COMMAND_EXAMPLES = {
     "summary": ["tracekit summary gpu --store S"],
     "advise": ["tracekit advise gpu --store S"],
     "report": ["tracekit report gpu --store S -o gpu.html"],
+    "export": ["tracekit export gpu --store S -o gpu-trace.json.gz"],
     "remove": ["tracekit remove cut --store S"],
     "check": ["tracekit check --store S"],
 }
@@ -452,6 +453,7 @@ _ORDER = (
     "compare",
     "roofline",
     "chart",
+    "export",
     "queries",
     "query",
     "sql",

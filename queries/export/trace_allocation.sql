@@ -7,8 +7,7 @@
 -- columns = "event_json"
 select
     concat(
-        ',
-{"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]"',
+        '{"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]"',
         trace_member('pid', process.pid_json),
         trace_member(
             'tid', trace_thread(event.process_id, event.thread_id, event.track_name, null)

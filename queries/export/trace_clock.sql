@@ -5,9 +5,6 @@
 -- depends = ["source_clock", "trace_source"]
 -- parameters = "run_id phase"
 -- columns = "source_id rank_index clock_basis shared_count zero_time_ns metadata_json"
--- clock_basis = "VARCHAR: own, collectives, unix or start: see source_clock"
--- shared_count = "BIGINT: collectives with other ranks that set the clock"
--- zero_time_ns = "BIGINT: Unix time of zero in the trace; NULL if unknown"
 -- metadata_json = "VARCHAR: source_file.metadata_json; NULL but for the first timeline, or the
 -- only one"
 select

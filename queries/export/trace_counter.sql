@@ -7,8 +7,7 @@
 -- columns = "event_json"
 select
     concat(
-        ',
-{"ph":"C"',
+        '{"ph":"C"',
         trace_member('name', to_json(event_name)),
         trace_member('pid', process.pid_json),
         trace_member(

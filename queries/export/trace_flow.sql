@@ -7,8 +7,7 @@
 -- columns = "event_json"
 select
     concat(
-        ',
-{"ph":"',
+        '{"ph":"',
         case phase_kind when 'start' then 's' when 'step' then 't' else 'f","bp":"e' end,
         '"',
         trace_member(

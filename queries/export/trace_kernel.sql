@@ -1,14 +1,13 @@
 -- purpose = "Kernels of a run as events of a Chrome trace."
 -- source = "Trace Event Format, as kineto writes it; docs/export.md, section Perfetto"
 -- needs = ["kernel"]
--- depends = ["ratio", "trace_args", "trace_member", "trace_process", "trace_process_name",
+-- depends = ["trace_args", "trace_member", "trace_process", "trace_process_name",
 -- "trace_source", "trace_thread", "trace_us", "device_rank"]
 -- parameters = "run_id phase"
 -- columns = "event_json"
 select
     concat(
-        ',
-{"ph":"',
+        '{"ph":"',
         case when dur_ns is null then 'B' else 'X' end,
         '","cat":"kernel"',
         trace_member('name', to_json(name)),
@@ -27,7 +26,7 @@ select
                 trace_member('queued', queued_ns),
                 trace_member('device', kernel.device_id),
                 trace_member(
-                    'rank', case when source.source_count > 1 then device_rank.rank_index end
+                    'rank', case when source.timeline_count > 1 then device_rank.rank_index end
                 ),
                 trace_member('context', context_id),
                 trace_member('stream', stream_id),

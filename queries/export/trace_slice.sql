@@ -8,8 +8,7 @@
 -- columns = "event_json"
 select
     concat(
-        ',
-{"ph":"',
+        '{"ph":"',
         case when slice_kind = 'instant' then 'i","s":"t' when dur_ns is null then 'B' else 'X' end,
         '"',
         trace_member('cat', to_json(trace_category(slice_kind, category_name))),

@@ -159,8 +159,7 @@ with
     )
 select
     concat(
-        ',
-{"ph":"X","cat":"tracekit"',
+        '{"ph":"X","cat":"tracekit"',
         trace_member(
             'name',
             to_json(case when track_kind = 'idle' then 'idle: ' || pieces.name else pieces.name end)
@@ -184,22 +183,32 @@ join
 where start_ns is not null and dur_ns is not null
 union all
 select
-    concat(
-        ',
-{"ph":"M","name":"thread_name","pid":',
-        pid_json,
-        ',"tid":',
-        tid + 3 * nth,
-        ',"args":{"name":',
-        to_json(title),
-        '}},
-{"ph":"M","name":"thread_sort_index","pid":',
-        pid_json,
-        ',"tid":',
-        tid + 3 * nth,
-        ',"args":{"sort_index":',
-        tid - 2000001000,
-        '}}'
+    unnest(
+        [
+            concat(
+                '{"ph":"M","name":"thread_name","pid":',
+                pid_json,
+                ',"tid":',
+                tid + 3 * nth,
+                ',"args":{"name":',
+                to_json(title),
+                '}}'
+            ),
+            concat(
+                '{"ph":"M","name":"thread_sort_index","pid":',
+                pid_json,
+                ',"tid":',
+                tid + 3 * nth,
+                ',"args":{"sort_index":',
+                tid - 2000001000,
+                '}}'
+            )
+        ]
     )
 from places_of
 cross join tracks
+semi join
+    pieces
+    on pieces.source_id = places_of.source_id
+    and pieces.device_id is not distinct from places_of.device_id
+    and pieces.track_kind = tracks.track_kind

@@ -1,14 +1,13 @@
 -- purpose = "Copies and memsets of a run as events of a Chrome trace."
 -- source = "Trace Event Format, as kineto writes it; docs/export.md, section Perfetto"
 -- needs = ["transfer"]
--- depends = ["ratio", "trace_args", "trace_member", "trace_process", "trace_process_name",
+-- depends = ["trace_args", "trace_member", "trace_process", "trace_process_name",
 -- "trace_source", "trace_thread", "trace_us", "device_rank"]
 -- parameters = "run_id phase"
 -- columns = "event_json"
 select
     concat(
-        ',
-{"ph":"',
+        '{"ph":"',
         case when dur_ns is null then 'B' else 'X' end,
         '","cat":"',
         case when transfer_kind = 'memset' then 'gpu_memset' else 'gpu_memcpy' end,
@@ -30,7 +29,7 @@ select
                 trace_member('correlation', try(correlation_id + id_stride)),
                 trace_member('device', transfer.device_id),
                 trace_member(
-                    'rank', case when source.source_count > 1 then device_rank.rank_index end
+                    'rank', case when source.timeline_count > 1 then device_rank.rank_index end
                 ),
                 trace_member('context', context_id),
                 trace_member('stream', stream_id),

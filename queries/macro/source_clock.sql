@@ -5,17 +5,10 @@
 -- depends = ["collective_match"]
 -- is_kept = true
 -- parameters = "wanted_run"
--- columns = "source_id rank_index source_index source_count base_time_ns clock_basis
+-- columns = "source_id rank_index source_index timeline_count base_time_ns clock_basis
 -- clock_offset_ns shared_count shift_ns zero_time_ns"
--- source_index = "BIGINT: number of the timeline in the run, from 0, by rank"
--- source_count = "BIGINT: timelines in the run"
 -- base_time_ns = "BIGINT: source_file.base_time_ns"
--- clock_basis = "VARCHAR: own (there is one timeline), collectives (the ends of those that it
--- shares with the first rank), unix (its base time) or start (its first event is at zero)"
 -- clock_offset_ns = "BIGINT: its clock less that of the first rank; NULL unless by collectives"
--- shared_count = "BIGINT: collectives with other ranks that set the clock"
--- shift_ns = "BIGINT: to add to start_ns"
--- zero_time_ns = "BIGINT: Unix time of zero on the common clock; NULL if unknown"
 with
     starts as (
         select source_id, min(start_ns) as first_ns
@@ -45,7 +38,7 @@ with
             source_file.rank_index,
             row_number() over (order by source_file.rank_index nulls last, source_id)
             - 1 as source_index,
-            count(*) over () as source_count,
+            count(*) over () as timeline_count,
             source_file.base_time_ns,
             starts.first_ns
         from starts
@@ -66,10 +59,10 @@ with
     based as (
         select
             timelines.*,
-            case when source_count > 1 then offsets.clock_offset_ns end as clock_offset_ns,
-            case when source_count > 1 then offsets.shared_count end as shared_count,
+            case when timeline_count > 1 then offsets.clock_offset_ns end as clock_offset_ns,
+            case when timeline_count > 1 then offsets.shared_count end as shared_count,
             case
-                when source_count = 1
+                when timeline_count = 1
                 then 'own'
                 when offsets.clock_offset_ns is not null
                 then 'collectives'
@@ -89,7 +82,7 @@ with
     zeros as (
         select
             case
-                when min(source_count) = 1 and abs(min(first_ns)) < 1000000000000000
+                when min(timeline_count) = 1 and abs(min(first_ns)) < 1000000000000000
                 then min(clock_ns)
                 else min(clock_ns + first_ns) - min(clock_ns + first_ns) % 1000000000
             end as zero_ns,
@@ -102,7 +95,7 @@ select
     source_id,
     rank_index,
     source_index,
-    source_count,
+    timeline_count,
     base_time_ns,
     clock_basis,
     clock_offset_ns,

@@ -59,6 +59,9 @@ with
             source_id,
             process_id,
             any_value(value order by event_id) filter (where label_kind = 'process_name') as name,
+            any_value(value order by event_id) filter (
+                where label_kind = 'process_labels'
+            ) as label,
             any_value(try_cast(value as bigint) order by event_id) filter (
                 where label_kind = 'process_sort_index'
             ) as place
@@ -69,8 +72,8 @@ with
     placed as (
         select
             seen.*,
-            labels.name,
-            clocks.source_count,
+            coalesce(labels.name || ' (' || nullif(labels.label, '') || ')', labels.name) as name,
+            clocks.timeline_count,
             coalesce('rank ' || clocks.rank_index, 'source ' || source_id) as place_name,
             row_number() over (
                 order by
@@ -83,14 +86,14 @@ with
         join source_clock(wanted_run) as clocks using (source_id)
         left join labels using (source_id, process_id)
         -- several ranks each name the devices of all of them
-        where clocks.source_count = 1 or seen.has_events
+        where clocks.timeline_count = 1 or seen.has_events
     )
 select
     source_id,
     process_id,
     process_name,
     case
-        when source_count > 1
+        when timeline_count > 1
         then cast(sort_index as varchar)
         else
             coalesce(
@@ -99,7 +102,7 @@ select
     end as pid_json,
     sort_index,
     case
-        when source_count > 1
+        when timeline_count > 1
         then place_name || ': ' || coalesce(name, process_name, 'process ' || process_id)
     end as title
 from placed

@@ -2,9 +2,6 @@
 -- does."
 -- source = "docs/export.md, section Perfetto"
 -- parameters = "given_process given_thread given_track given_device"
--- given_process = "BIGINT: process_id"
--- given_thread = "BIGINT: thread_id"
--- given_track = "VARCHAR: track_name"
 -- given_device = "BIGINT: device_id; NULL on a host"
 case
     when given_process is not null

@@ -5,10 +5,7 @@
 -- depends = ["source_clock", "step_span", "chosen_step"]
 -- is_kept = true
 -- parameters = "wanted_run wanted_phase"
--- columns = "source_id source_index source_count shift_ns first_ns last_ns id_stride"
--- source_index = "BIGINT: number of the timeline in the run, from 0, by rank"
--- source_count = "BIGINT: timelines in the run"
--- shift_ns = "BIGINT: to add to start_ns"
+-- columns = "source_id source_index timeline_count shift_ns first_ns last_ns id_stride"
 -- first_ns = "BIGINT: start of the steps, or of their work if it is earlier; all events that start
 -- from here to last_ns are exported"
 -- last_ns = "BIGINT: end of the steps, or of their work if it is later"
@@ -29,11 +26,13 @@ with
 select
     clocks.source_id,
     clocks.source_index,
-    clocks.source_count,
+    clocks.timeline_count,
     clocks.shift_ns,
     case when wanted_phase = 'all' then -9223372036854775807 else windows.first_ns end as first_ns,
     case when wanted_phase = 'all' then 9223372036854775807 else windows.last_ns end as last_ns,
-    case when clocks.source_count > 1 then 4294967296 * clocks.source_index else 0 end as id_stride
+    case
+        when clocks.timeline_count > 1 then 4294967296 * clocks.source_index else 0
+    end as id_stride
 from source_clock(wanted_run) as clocks
 left join windows using (source_id)
 where wanted_phase = 'all' or windows.source_id is not null

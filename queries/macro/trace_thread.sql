@@ -2,9 +2,6 @@
 -- neither."
 -- source = "docs/export.md, section Perfetto"
 -- parameters = "given_process given_thread given_track given_stream"
--- given_process = "BIGINT: process_id"
--- given_thread = "BIGINT: thread_id"
--- given_track = "VARCHAR: track_name"
 -- given_stream = "BIGINT: stream_id"
 case
     when given_thread is not null

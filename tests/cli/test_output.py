@@ -37,7 +37,7 @@ def test_a_file_takes_the_place_of_stdout(tracekit: Tracekit, filled: Path, here
 @pytest.mark.parametrize(
     "words", [["runs"], ["issues"], ["kernels"], ["queries"], ["query", "runs"], ["sql", COUNT]]
 )
-@pytest.mark.parametrize("form", ["csv", "json", "markdown", "parquet"])
+@pytest.mark.parametrize("form", ["csv", "json", "markdown", "parquet", "xlsx"])
 def test_every_command_writes_to_a_file_what_it_writes_to_stdout(
     tracekit: Tracekit, filled: Path, here: Path, words: list[str], form: str
 ) -> None:
@@ -56,6 +56,7 @@ def test_every_command_writes_to_a_file_what_it_writes_to_stdout(
         ("a.b/out.json", "json"),
         ("out.md", "markdown"),
         ("out.parquet", "parquet"),
+        ("out.xlsx", "xlsx"),
         ("out.txt", "table"),
         ("out", "table"),
         (".csv", "table"),  # hidden, without an extension
@@ -84,8 +85,8 @@ RENAME = "omit --format, or rename the file"
             "table",
             f"the extension is that of parquet, but --format is table; {RENAME}",
         ),
-        ("a.docx", None, "no output format has this extension; use .csv, .json, .md, .parquet or "),
-        ("a.csv.gz", None, "no output format has this extension; use .csv, .json, .md, .parquet "),
+        ("a.docx", None, "no output format has this extension; use .csv, .json, .md, .parquet, "),
+        ("a.csv.gz", None, "no output format has this extension; use .csv, .json, .md, .parquet, "),
     ],
 )
 def test_an_extension_of_another_format_or_of_none(

@@ -144,6 +144,12 @@ def check_use(commands: Path, away: Path) -> None:
     check(int(counted["kernel_count"]) >= len(kernels), f"sql counts {counted} kernels")
     tracekit("report", "trace", "--store", "store", "--output", "page.html")
     check("</html>" in (away / "page.html").read_text(encoding="utf-8"), "the page is cut")
+    tracekit("export", "trace", "--store", "store", "--output", "out.json.gz")
+    tracekit("ingest", "out.json.gz", "--store", "again")
+    again = rows(tracekit("kernels", "--store", "again", "--format", "csv"))
+    check(len(again) == len(kernels), f"of {len(kernels)} kernels, {len(again)} come back")
+    tracekit("export", "trace", "--store", "store", "--output", "out.xlsx")
+    check(zipfile.is_zipfile(away / "out.xlsx"), "the workbook is cut")
 
 
 def main() -> None:

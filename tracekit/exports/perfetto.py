@@ -6,13 +6,13 @@ millions.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracekit.errors import UsageError
 from tracekit.exports import ExportRequest
@@ -22,12 +22,12 @@ from tracekit.session import Session
 #: The queries that write the events, and what these are called, in the order of the file.
 _PARTS = (
     ("trace_label", ""),
-    ("trace_slice", "slice"),
-    ("trace_kernel", "kernel"),
-    ("trace_transfer", "copy or memset"),
-    ("trace_flow", "end of arrows"),
-    ("trace_allocation", "allocation or release"),
-    ("trace_counter", "counter value"),
+    ("trace_slice", "slices"),
+    ("trace_kernel", "kernels"),
+    ("trace_transfer", "copies and memsets"),
+    ("trace_flow", "ends of arrows"),
+    ("trace_allocation", "memory events"),
+    ("trace_counter", "counter values"),
     ("trace_summary", ""),
 )
 #: Members of a trace that are about its events, so that those of another trace do not hold.
@@ -67,15 +67,17 @@ class Perfetto:
             count = 0
             for batch in database.stream(query, given):
                 count += len(batch)
-                file.write(_text(batch.column(0)))
+                if len(batch):
+                    file.write(_text(batch.column(0)))
             if noun and count:
                 counts[noun] = count
         file.write(b"\n]}\n")
-        return (", ".join(counted(count, noun) for noun, count in counts.items()), *_told(clocks))
+        told = ", ".join(f"{noun}: {count:,}" for noun, count in counts.items())
+        return (told or "no events", *_told(clocks))
 
 
 def _head(clocks: Sequence[Mapping[str, Any]]) -> bytes:
-    """The trace up to its first event, which says what wrote it: each other begins with a comma."""
+    """The trace up to its first event, which says what wrote it."""
     first = clocks[0]
     says = msgspec.json.decode(first["metadata_json"] or "{}", type=dict[str, msgspec.Raw])
     without = (*_OF_EVENTS, *(_OF_A_RANK if len(clocks) > 1 else ()))
@@ -87,14 +89,11 @@ def _head(clocks: Sequence[Mapping[str, Any]]) -> bytes:
     return head + b',"traceEvents":[\n{"ph":"M","name":"exported_by","args":{"name":"tracekit"}}'
 
 
-def _text(texts: pa.Array) -> memoryview:
-    """The texts one after the other, as they are in memory."""
-    _, offsets, data = texts.buffers()
-    first, last = (
-        int.from_bytes(offsets[4 * place : 4 * place + 4].to_pybytes(), sys.byteorder)
-        for place in (texts.offset, texts.offset + len(texts))
-    )
-    return memoryview(data)[first:last]
+def _text(events: pa.Array) -> bytes:
+    """The events as JSON, with a comma before each."""
+    one = pa.ListArray.from_arrays([0, len(events)], events)
+    joined: bytes = pc.binary_join(one, ",\n")[0].as_buffer().to_pybytes()
+    return b",\n" + joined
 
 
 def _told(clocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:

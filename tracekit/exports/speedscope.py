@@ -24,7 +24,8 @@ class Speedscope:
 
     name = "speedscope"
     title = "stacks for speedscope.app"
-    suffixes = (".speedscope.json", ".speedscope.json.gz", ".json", ".json.gz")
+    suffixes = (".speedscope.json", ".speedscope.json.gz")
+    more_suffixes = (".json", ".json.gz")
     most_runs = 2
     options = ("weight",)
 

@@ -19,6 +19,10 @@ from tracekit.summary import summarize
 
 #: Its rows are pieces to draw, and the chart of a page needs no table.
 _NOT_TO_READ = ("timeline",)
+_OTHERS = {
+    "summary": "One screen about the run.",
+    "findings": "What to fix first, with the time to win at most.",
+}
 _CONTENTS = (
     ResultColumn("sheet"),
     ResultColumn("row_count", "count"),
@@ -81,6 +85,11 @@ def _has_phase(report: str) -> bool:
     return query is None or any(parameter.name == "phase" for parameter in query.parameters)
 
 
+def _purpose(report: str) -> str:
+    query = known(report)
+    return _OTHERS[report] if query is None else query.purpose
+
+
 def _contents(sheets: Sequence[Sheet], phase: str) -> Result:
     """What the sheets are about, and what their columns mean."""
     results = [sheet.result for sheet in sheets]
@@ -88,7 +97,7 @@ def _contents(sheets: Sequence[Sheet], phase: str) -> Result:
         [sheet.name for sheet in sheets],
         [len(result) for result in results],
         [phase if _has_phase(sheet.name) else "all" for sheet in sheets],
-        [next(iter(result.notes), "") for result in results],
+        [_purpose(sheet.name) for sheet in sheets],
         ["; ".join(f"{c.name}: {c.doc}" for c in result.columns if c.doc) for result in results],
     )
     arrays = [pa.array(column) for column in values]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import math
 import re
@@ -34,7 +35,11 @@ _TAKEN_NAMES = ("history",)
 _LEAST_WIDTH, _MOST_WIDTH, _WIDTH_OF_FILTER = 8, 60, 3
 #: The rows that widths suit; the first are nearly always the largest.
 _ROWS_OF_WIDTH = 200
+#: What is counted, or a place: no unit to show.
+_WITHOUT_UNIT = ("count", "offset")
 _WHOLE, _SHARE = "#,##0", "0.0%"
+#: The same rows give the same bytes.
+_CREATED = datetime.datetime(1980, 1, 1)  # noqa: DTZ001 - the format has no time zone
 # Everything that could make something else of a text is off, and no row is kept in memory.
 _SAFE = {
     "constant_memory": True,
@@ -77,7 +82,7 @@ def write_workbook(
 
     with Workbook(file, _SAFE) as book:
         comments = inert("\n".join(notes), newline=True)
-        book.set_properties({"title": inert(title), "comments": comments})
+        book.set_properties({"title": inert(title), "comments": comments, "created": _CREATED})
         head = book.add_format({"bold": True, "bottom": 1})
         formats = {shape: book.add_format({"num_format": shape}) for shape in (_WHOLE, _SHARE)}
         taken = {*_TAKEN_NAMES}
@@ -132,7 +137,8 @@ def _shape(column: ResultColumn, kind: pa.DataType) -> str | None:
 
 
 def _header(column: ResultColumn, shape: str | None) -> str:
-    return header_of(column, "%" if shape == _SHARE else inert(column.unit))
+    unit = "" if column.unit in _WITHOUT_UNIT else column.unit
+    return header_of(column, "%" if shape == _SHARE else inert(unit))
 
 
 def _put(page: Worksheet, row: int, place: int, value: Any, shape: Format | None) -> str:
