@@ -8,7 +8,8 @@ case
     then cast(given_thread as varchar)
     when given_track is null
     then cast(given_stream as varchar)
-    when given_process is null and contains(given_track, '/')
+    when given_process is not null
+    then cast(to_json(given_track) as varchar)
+    when contains(given_track, '/')
     then cast(to_json(substr(given_track, instr(given_track, '/') + 1)) as varchar)
-    else cast(to_json(given_track) as varchar)
 end

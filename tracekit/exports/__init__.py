@@ -42,7 +42,7 @@ class ExportRequest:
 
 
 @runtime_checkable
-class Target(Protocol):
+class ExportTarget(Protocol):
     """A program or format that a run can be exported to.
 
     Attributes:
@@ -73,12 +73,12 @@ def target_names() -> list[str]:
     return list(by_name(GROUP, BUILT_IN))
 
 
-def target_named(name: str) -> Target:
+def target_named(name: str) -> ExportTarget:
     """The target called `name`; raises UsageError if there is none or it cannot be loaded."""
     return named(name, GROUP, BUILT_IN, "export target", _made)
 
 
-def target_of(name: str | None, file_name: str) -> Target:
+def target_of(name: str | None, file_name: str) -> ExportTarget:
     """The target called `name`, or for None the only one that writes files with this ending.
 
     Raises UsageError if the ending is not one of the target's, or if it does not choose one.
@@ -103,12 +103,12 @@ def target_of(name: str | None, file_name: str) -> Target:
     return found[0]
 
 
-def _fit(target: Target, ending: str) -> int:
+def _fit(target: ExportTarget, ending: str) -> int:
     """The length of the target's longest suffix that a file name has; 0 for none."""
     return max((len(suffix) for suffix in target.suffixes if ending.endswith(suffix)), default=0)
 
 
-def _known() -> list[Target]:
+def _known() -> list[ExportTarget]:
     known = []
     for name in target_names():
         with contextlib.suppress(UsageError):  # broken: reported if requested by name
@@ -127,7 +127,7 @@ def compressed(file: BinaryIO, file_name: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def check(target: Target, asked: ExportRequest) -> None:
+def check(target: ExportTarget, asked: ExportRequest) -> None:
     """Raise UsageError for options or a number of runs that a target does not have."""
     if len(asked.runs) > target.most_runs:
         raise UsageError(
@@ -139,8 +139,8 @@ def check(target: Target, asked: ExportRequest) -> None:
             raise UsageError(f"{target.name} has no option --{option}; its options: {has}")
 
 
-def _made(kind: Any) -> Target:
+def _made(kind: Any) -> ExportTarget:
     made: object = kind()
-    if not isinstance(made, Target):
+    if not isinstance(made, ExportTarget):
         raise TypeError("not a target: it lacks name, title, suffixes, most_runs, options or write")
     return made
