@@ -299,6 +299,7 @@ _QUERY_EXAMPLES = {
     "reported_op_time": "tracekit query reported_op_time --run cpu --store S | head -n 8",
     "runs": "tracekit query runs --store S",
     "issues": "tracekit query issues --run cut --store S --format csv",
+    "stacks": "tracekit query stacks --run gpu --store S | head -n 20",
     "timeline": "tracekit query timeline --run gpu --store S | head -n 9",
     "run_summary": "tracekit query run_summary --run gpu --store S --format json",
     "configurations": "tracekit query configurations --run sweep --store S",
@@ -424,6 +425,7 @@ _COMMAND_EXAMPLES = {
     + [
         "tracekit chart throughput --store P",
         "tracekit chart oi_breakdown --over nodes --store P -o fig9.svg",
+        "tracekit chart flame gpu --store S",
     ],
     "queries": ["tracekit queries gpu --store S"],
     "query": ["tracekit query gpu_utilization --run gpu --store S --format csv"],

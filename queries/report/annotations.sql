@@ -5,16 +5,14 @@
 -- topic = "time"
 -- needs = ["calling_context"]
 -- depends = ["chosen_step", "step_span", "sum_where"]
--- parameters = "run_id phase"
--- phase = "all, stable or N..M: only work launched in these steps, and calls that start in them"
--- columns = "name total_ns share_ratio self_ns self_ratio work_count kernel_count call_count
--- host_ns mean_call_ns reason"
+-- parameters = "run_id phase-launched"
+-- columns = "name total_ns share_ratio self_ns self_ratio work_count-launched kernel_count
+-- call_count host_ns mean_call_ns reason"
 -- name = "annotation; (no annotation): work launched outside of all"
 -- total_ns = "sum of the durations of the kernels, copies and memsets launched in it"
 -- share_ratio = "total_ns / time of all kernels, copies and memsets"
 -- self_ns = "BIGINT: the part with it as the innermost annotation; sums to the time of all work"
 -- self_ratio = "DOUBLE: self_ns / time of all kernels, copies and memsets"
--- work_count = "kernels, copies and memsets launched in it"
 -- kernel_count = "kernels launched in it"
 -- call_count = "times the host entered it; NULL if unknown"
 -- host_ns = "BIGINT: host time in it; a call inside one of the same name counts again"

@@ -42,6 +42,7 @@ def test_each_of_ours_is_what_its_entry_says() -> None:
         "throughput",
         "memory",
         "ranks",
+        "flame",
         "heatmap",
         "box",
         "sensitivity",

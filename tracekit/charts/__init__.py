@@ -24,6 +24,7 @@ BUILT_IN = (
     EntryPoint("throughput", "tracekit.charts.throughput:Throughput", GROUP),
     EntryPoint("memory", "tracekit.charts.memory:Memory", GROUP),
     EntryPoint("ranks", "tracekit.charts.ranks:Ranks", GROUP),
+    EntryPoint("flame", "tracekit.charts.flame:Flame", GROUP),
     EntryPoint("heatmap", "tracekit.charts.heatmap:Heatmap", GROUP),
     EntryPoint("box", "tracekit.charts.box:BoxPlot", GROUP),
     EntryPoint("sensitivity", "tracekit.charts.sensitivity:Sensitivity", GROUP),

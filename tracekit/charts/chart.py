@@ -361,5 +361,56 @@ class ScatterChart:
         return Content("point", sum(len(panel.xs) for panel in self.panels), len(self.data))
 
 
+@dataclass(frozen=True, slots=True)
+class FlameFrame:
+    """A frame of a flame graph: its depth, its place and width on the axis, name, kind and time.
+
+    ``before`` is its time in the first of two runs. ``stack_count`` is how many stacks it stands
+    for: more than one if they are too thin to be drawn.
+    """
+
+    depth: int
+    start: int
+    width: int
+    name: str
+    kind: str
+    before: int | None = None
+    stack_count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FlameChart:
+    """Frames below those around them, as wide as their time, and the table of all stacks.
+
+    With `compared`, the names of two runs, widths are those of the second run.
+    """
+
+    name: str
+    title: str
+    x: ChartAxis
+    keys: tuple[Key, ...]
+    frames: tuple[FlameFrame, ...]
+    compared: tuple[str, str] | None
+    data: Result
+
+    def content(self) -> Content:
+        """The number of stacks."""
+        return Content("stack", len(self.data), len(self.data))
+
+    def used_keys(self) -> list[Key]:
+        """The keys of the kinds of the frames that are drawn."""
+        seen = {frame.kind for frame in self.frames}
+        return [key for key in self.keys if key.name in seen]
+
+
 #: Any chart of runs.
-AnyChart = AreaChart | BarChart | BoxChart | EffectChart | HeatChart | LineChart | ScatterChart
+AnyChart = (
+    AreaChart
+    | BarChart
+    | BoxChart
+    | EffectChart
+    | FlameChart
+    | HeatChart
+    | LineChart
+    | ScatterChart
+)

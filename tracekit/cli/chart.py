@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
 
 _CHARTS = (
-    "oi_breakdown, fp_width_mix, layers, throughput, memory, ranks; for sweeps: heatmap, box, "
-    "sensitivity, speedup"
+    "oi_breakdown, fp_width_mix, layers, throughput, memory, ranks, flame; for sweeps: heatmap, "
+    "box, sensitivity, speedup"
 )
 
 
@@ -98,7 +98,13 @@ def chart(
     ] = None,
     phase: Annotated[
         str | None,
-        typer.Option("--phase", metavar="STEPS", help="memory, ranks: steps: all, stable or N..M."),
+        typer.Option(
+            "--phase", metavar="STEPS", help="memory, ranks, flame: steps: all, stable or N..M."
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option("--weight", help="flame: width of the frames: device or host (time)."),
     ] = None,
     x: Annotated[
         str | None,
@@ -157,7 +163,8 @@ def chart(
     fp_width_mix (floating-point instructions by precision and vector width), layers (time of a
     step in each, forward and backward), throughput (a metric over a label, against linear scaling),
     memory (device memory by kind over time), ranks (compute, communication, copies and idle
-    time of each rank).
+    time of each rank), flame (stacks of frames, modules and operators down to the kernels, as
+    wide as their device time; of two runs: the second, colored by its change).
 
     Charts of sweeps: heatmap (a metric over two labels), box (spread of a metric per value of a
     label), sensitivity (how strongly a metric depends on each label), speedup (how much faster
@@ -173,6 +180,7 @@ def chart(
         "show": show,
         "baseline": baseline,
         "phase": phase,
+        "weight": weight,
         "x": x,
         "y": y,
         "by": by,

@@ -17,7 +17,7 @@ from tracekit.cli.output import (
 )
 from tracekit.cli.picture import session_of
 
-_TARGETS = "perfetto or xlsx"
+_TARGETS = "perfetto, xlsx, folded or speedscope"
 
 
 def export(
@@ -42,17 +42,22 @@ def export(
             "--steps", "--phase", metavar="STEPS", help="Only these steps: all, stable or N..M."
         ),
     ] = "all",
+    weight: Annotated[
+        str | None,
+        typer.Option("--weight", help="folded, speedscope: device or host (time)."),
+    ] = None,
     force: ForceOption = False,
 ) -> int:
     """Write a run as a file for another program.
 
     perfetto is a timeline for ui.perfetto.dev, with all ranks on one clock, and with idle time by
     cause, work by class and steps as tracks. xlsx is a workbook with a sheet for each report that
-    has an answer.
+    has an answer. folded has stacks for flame graphs, one a line, of two runs with the times of
+    both; speedscope has them for speedscope.app, with a profile for each run.
     """
     from tracekit.exports import ExportRequest, check, compressed, target_of
 
-    own: dict[str, str | None] = {}
+    own: dict[str, str | None] = {"weight": weight}
     target = target_of(to, output.name)
     refuse_in_the_way(output, force=force)
     session = session_of(store)

@@ -94,6 +94,34 @@ def _regression(
     return pa.array(rows, _REGRESSION_ROWS)
 
 
+def _nested_stacks(
+    event_id: pa.ChunkedArray,
+    start_ns: pa.ChunkedArray,
+    dur_ns: pa.ChunkedArray,
+    name: pa.ChunkedArray,
+    is_launch: pa.ChunkedArray,
+    bounds: pa.ChunkedArray,
+) -> pa.Array:
+    from tracekit.engine.stacks import nested_stacks
+
+    return nested_stacks(event_id, start_ns, dur_ns, name, is_launch, bounds)
+
+
+def _folded_stacks(
+    node_id: pa.ChunkedArray,
+    parent_id: pa.ChunkedArray,
+    name: pa.ChunkedArray,
+    host_ns: pa.ChunkedArray,
+    call_count: pa.ChunkedArray,
+    device_ns: pa.ChunkedArray,
+    work_count: pa.ChunkedArray,
+) -> pa.Array:
+    from tracekit.engine.stacks import folded_stacks
+
+    given = (node_id, parent_id, name, host_ns, call_count, device_ns, work_count)
+    return folded_stacks(*given)
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A Python function for SQL, with the types of its arguments and result."""
@@ -105,7 +133,9 @@ class Function:
 
 
 #: The modeled work of one operator call, from columns of `slice`; the function of a kernel; the
-#: weights of labels for a metric.
+#: weights of labels for a metric; the stacks of the frames of a thread (event_id, start, duration,
+#: name, whether it is a launch, bounds of what counts), and the tree of nodes (ID, that of the
+#: parent or -1, name, host time, calls, device time, work).
 FUNCTIONS: dict[str, Function] = {
     "op_model": Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
     "kernel_function": Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
@@ -114,6 +144,21 @@ FUNCTIONS: dict[str, Function] = {
         (_LABEL_COLUMNS, "BIGINT[]", "DOUBLE[]", "BOOLEAN", "BIGINT", "VARCHAR"),
         "STRUCT(term VARCHAR, weight DOUBLE, standard_error DOUBLE, reason VARCHAR, "
         "r2_ratio DOUBLE, row_count BIGINT)[]",
+        PythonUDFType.ARROW,
+    ),
+    "nested_stacks": Function(
+        _nested_stacks,
+        ("BIGINT[]", "BIGINT[]", "BIGINT[]", "BIGINT[]", "BOOLEAN[]", "BIGINT[]"),
+        "STRUCT(stacks STRUCT(parent_index BIGINT, name_code BIGINT, self_ns BIGINT, "
+        "call_count BIGINT)[], launches STRUCT(event_id BIGINT, stack_index BIGINT)[])",
+        PythonUDFType.ARROW,
+    ),
+    "folded_stacks": Function(
+        _folded_stacks,
+        ("BIGINT[]",) * 7,
+        "STRUCT(parent_index BIGINT, depth_index BIGINT, name_index BIGINT, self_host_ns BIGINT, "
+        "host_ns BIGINT, call_count BIGINT, self_device_ns BIGINT, device_ns BIGINT, "
+        "work_count BIGINT)[]",
         PythonUDFType.ARROW,
     ),
 }

@@ -21,6 +21,8 @@ GROUP = "tracekit.exports"
 BUILT_IN = (
     EntryPoint("perfetto", "tracekit.exports.perfetto:Perfetto", GROUP),
     EntryPoint("xlsx", "tracekit.exports.xlsx:Xlsx", GROUP),
+    EntryPoint("folded", "tracekit.exports.folded:Folded", GROUP),
+    EntryPoint("speedscope", "tracekit.exports.speedscope:Speedscope", GROUP),
 )
 
 
@@ -46,7 +48,8 @@ class ExportTarget(Protocol):
     Attributes:
         name: the value of ``--to``.
         title: what it writes, in a few words.
-        suffixes: endings of its files, such as ``.json``. The first is used in examples.
+        suffixes: endings of its files, such as ``.json``. The first is used in examples. Endings
+            that it can write, but that do not choose it, are in the optional ``more_suffixes``.
         most_runs: how many runs a file can be about: 1, or 2 for a difference.
         options: the names of its own options.
     """
@@ -83,9 +86,10 @@ def target_of(name: str | None, file_name: str) -> ExportTarget:
     ending = file_name.lower()
     if name is not None:
         target = target_named(name)
-        if not ending.endswith(target.suffixes):
+        endings = (*target.suffixes, *getattr(target, "more_suffixes", ()))
+        if not ending.endswith(endings):
             raise UsageError(
-                f"{file_name}: {name} writes {' or '.join(target.suffixes)}; rename the file, or "
+                f"{file_name}: {name} writes {' or '.join(endings)}; rename the file, or "
                 "choose another target with --to"
             )
         return target

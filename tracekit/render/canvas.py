@@ -86,6 +86,10 @@ class Canvas:
                 return True
         return False
 
+    def overwrite(self, row: int, column: int, text: str, style: Style | None = None) -> None:
+        """Write inert text over whatever is there; it must fit."""
+        self._write(row, column, list(_clusters(text)), style)
+
     def rows(self, *, color: bool) -> Iterator[str]:
         """The lines of text, each as wide as the canvas."""
         for row in range(self.height):

@@ -12,6 +12,7 @@ from tracekit.charts.chart import (
     BarChart,
     BoxChart,
     EffectChart,
+    FlameChart,
     HeatChart,
     LineChart,
     ScatterChart,
@@ -37,12 +38,13 @@ _MODULES: dict[type[AnyChart | Chart], str] = {
     BoxChart: "boxes",
     Chart: "roofline",
     EffectChart: "effects",
+    FlameChart: "flame",
     HeatChart: "heatmap",
     LineChart: "lines",
     ScatterChart: "scatter",
 }
-#: Their tables have hundreds of rows: moments, cells or points.
-_WITHOUT_TABLE = (AreaChart, Chart, HeatChart, ScatterChart)
+#: Their tables have hundreds of rows: moments, stacks, cells or points.
+_WITHOUT_TABLE = (AreaChart, Chart, FlameChart, HeatChart, ScatterChart)
 #: They have no panels, so their title is right above them.
 _OF_ONE_PANEL = (BoxChart, EffectChart, HeatChart)
 

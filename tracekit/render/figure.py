@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import matplotlib
 import numpy as np
 from matplotlib import font_manager, style
+from matplotlib.artist import Artist
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -102,6 +106,10 @@ SIZES = {
     "page": Size(7.16, 4.2, 8.0, 1.0, "outside right upper", 8, 30),
     "slide": Size(13.33, 7.5, 15.0, 2.6, "outside right upper", 8, 30),
 }
+
+#: The titles of parts of figures, and what their IDs begin with.
+_TITLES: WeakKeyDictionary[Figure, list[str]] = WeakKeyDictionary()
+_TITLED = "titled-"
 
 #: In inches: a taller figure has more pixels than matplotlib can draw.
 _HIGHEST = 200.0
@@ -237,12 +245,31 @@ def check_suffix(suffix: str) -> str:
     return kind
 
 
+def explain(figure: Figure, artist: Artist, text: str) -> None:
+    """Give a part of a figure a title, which browsers show for an SVG under the pointer."""
+    texts = _TITLES.setdefault(figure, [])
+    artist.set_gid(f"{_TITLED}{len(texts)}")
+    texts.append(text)
+
+
+def _with_titles(svg: bytes, texts: Sequence[str]) -> bytes:
+    def titled(found: re.Match[bytes]) -> bytes:
+        return (
+            found[0]
+            + f"<title>{escape(inert(texts[int(found[1])], newline=True))}</title>".encode()
+        )
+
+    return re.sub(rb'<g id="%b(\d+)">' % _TITLED.encode(), titled, svg)
+
+
 def encoded(figure: Figure, kind: str, size: Size, dots_per_inch: int = 300) -> bytes:
     """The figure as a file; svg, pdf and png are reproducible byte for byte."""
     out = io.BytesIO()
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with look(size), _quiet():
         figure.savefig(out, format=kind, dpi=dots_per_inch, metadata=dated.get(kind))
+    if kind == "svg" and figure in _TITLES:
+        return _with_titles(out.getvalue(), _TITLES[figure])
     return out.getvalue()
 
 
