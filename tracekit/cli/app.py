@@ -21,6 +21,7 @@ from tracekit.cli import (
     chart,
     check,
     compare,
+    critical_path,
     files,
     joins,
     queries,
@@ -78,7 +79,7 @@ for _add in (
     *(files.ingest, files.remove, files.formats, files.devices),
     *(ask.runs, ask.issues, ask.kernels, queries.queries, ask.query, ask.sql),
     *(compare.compare, roofline.roofline, chart.chart, summary.summary, check.check),
-    *(advise.advise, report.report),
+    *(advise.advise, critical_path.critical_path, report.report),
     *(joins.join, joins.joins),
 ):
     app.command()(_add)

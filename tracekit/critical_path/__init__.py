@@ -15,7 +15,7 @@ from tracekit.critical_path.hosts import host_time
 from tracekit.critical_path.path import Path, Piece, Simulation, kinds_of
 from tracekit.engine import Database
 from tracekit.errors import UsageError
-from tracekit.render.numbers import counted, human
+from tracekit.render.numbers import human
 from tracekit.result import Result, ResultColumn
 
 #: Rows for names; those of kinds are always there.
@@ -66,9 +66,9 @@ def critical_path(
     path = Path(events, graph)
     rows = [*_kinds(path.pieces), *_names(events, path.pieces, top)]
     simulation = Simulation(events, graph, path.end)
-    return _result(
-        [_with_saving(row, events, simulation) for row in rows], run_id, windows, window, events, path
-    )
+    told = [_with_saving(row, events, simulation) for row in rows]
+    notes = (f"run: {run_id}", *_notes(windows, window, events, is_chosen=rank is not None))
+    return _result(told, window, notes)
 
 
 def _chosen(windows: Sequence[Window], rank: int | None) -> Window:
@@ -77,8 +77,9 @@ def _chosen(windows: Sequence[Window], rank: int | None) -> Window:
         ranks = [str(w.rank_index) for w in windows if w.rank_index is not None]
         known = f"ranks: {', '.join(ranks)}" if ranks else "its files name no rank"
         raise UsageError(
-            "the run has no device work with times" if rank is None else
-            f"the run has no rank {rank}; {known}"
+            "the run has no device work with times"
+            if rank is None
+            else f"the run has no rank {rank}; {known}"
         )
     longest = max(found, key=lambda window: window.elapsed_ns)
     if longest.elapsed_ns > _LONGEST_NS:
@@ -123,22 +124,13 @@ def _with_saving(row: _Row, events: Events, simulation: Simulation) -> _Row:
         is_free &= work.names.codes == work.names.values.index(row.name)
     total = int(simulation.gains[is_free].sum())
     saved = simulation.saved_without(is_free)
-    return _Row(
-        row.row_kind, row.path_kind, row.name, row.path_ns, row.piece_count, total, saved
-    )
+    return _Row(row.row_kind, row.path_kind, row.name, row.path_ns, row.piece_count, total, saved)
 
 
 # -- the result -----------------------------------------------------------------------------------
 
 
-def _result(
-    rows: Sequence[_Row],
-    run_id: str,
-    windows: Sequence[Window],
-    window: Window,
-    events: Events,
-    path: Path,
-) -> Result:
+def _result(rows: Sequence[_Row], window: Window, notes: tuple[str, ...]) -> Result:
     elapsed = window.elapsed_ns
     saved = [row.saved_ns for row in rows]
     table = pa.table(
@@ -179,18 +171,21 @@ def _result(
         if row.row_kind == "kind"
     )
     heading = f"Critical path of {human(elapsed, 'ns')}: {kinds}."
-    notes = (f"run: {run_id}", *_notes(windows, window, events, path))
     return Result("critical_path", table, columns, notes, heading)
 
 
 def _notes(
-    windows: Sequence[Window], window: Window, events: Events, path: Path
+    windows: Sequence[Window], window: Window, events: Events, *, is_chosen: bool
 ) -> Iterator[str]:
     if len(windows) > 1:
-        of = f"rank {window.rank_index}" if window.rank_index is not None else window.source_id
-        yield f"path of {of}, the longest of {len(windows)}: for another, use --rank"
+        has_rank = window.rank_index is not None
+        of = f"rank {window.rank_index}" if has_rank else f"source {window.source_id}"
+        longest = "" if is_chosen else f", the longest of {len(windows)}"
+        other = "; for another, use --rank" if has_rank else ""
+        yield f"path of {of}{longest}{other}"
     lost = int(np.count_nonzero(events.work.launched == np.iinfo(np.int64).min))
     if lost:
-        yield f"launches of {lost:,} of {counted(len(events.work.launched), 'kernel and copy')} unknown"
+        total = len(events.work.launched)
+        yield f"launches of {lost:,} of {total:,} kernels, copies and memsets not in the file"
     if not len(events.calls.starts):
         yield "no host calls in the file: the path is of the device only"

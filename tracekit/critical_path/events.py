@@ -188,11 +188,9 @@ def events_of(database: Database, run_id: str, window: Window) -> Events:
     calls, ids = _calls(rows(_CALLS))
     table = rows(_WORK)
     has_ranks = bool(pc.any(pc.equal(table["work_class"], "communication")).as_py())
-    work = _work(table, calls, ids, rows(_RANKS) if has_ranks else None)
+    work = _work(table, ids, rows(_RANKS) if has_ranks else None)
     syncs = {
-        row["correlation_id"]: Sync(
-            *(NONE if row[n] is None else row[n] for n in list(row)[1:])
-        )
+        row["correlation_id"]: Sync(*(NONE if row[n] is None else row[n] for n in list(row)[1:]))
         for row in rows(_SYNCS).to_pylist()
     }
     return Events(window, work, calls, syncs, _waiters(calls))
@@ -204,7 +202,7 @@ def _number(value: int) -> str:
 
 def _numbers(table: pa.Table, name: str, unknown: int = NONE) -> Ints:
     column = pc.fill_null(table[name].cast(pa.int64()), unknown)
-    return column.to_numpy().astype(np.int64, copy=False)
+    return np.asarray(column.to_numpy(), np.int64)
 
 
 def _calls(table: pa.Table) -> tuple[Calls, Ints]:
@@ -222,7 +220,7 @@ def _calls(table: pa.Table) -> tuple[Calls, Ints]:
     return calls, _numbers(table, "event_id")
 
 
-def _work(table: pa.Table, calls: Calls, ids: Ints, ranks: pa.Table | None) -> Work:
+def _work(table: pa.Table, ids: Ints, ranks: pa.Table | None) -> Work:
     classes = Texts.of(table["work_class"])
     by_text = np.array([CLASSES.index(text) for text in classes.values], np.int64)
     devices, streams = _numbers(table, "device_id"), _numbers(table, "stream_id")

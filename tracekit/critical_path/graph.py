@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.critical_path.events import MEMCPY, NONE, Calls, Events, Flags, Ints, Work
+from tracekit.critical_path.events import MEMCPY, NONE, Calls, Events, Ints, Work
 
 #: Kinds of nodes, in the order in which those of one time can depend on each other. After an
 #: escort, a call that returned while the copy that it launched still ran.
@@ -30,9 +30,9 @@ class Graph:
     """Nodes in an order in which each comes after its predecessors; the first is `ORIGIN`.
 
     ``index`` is the place of a piece of work (or of the copy of an escort) in `Work`, or of a call
-    in `Calls`: the call that waited, or the one that goes on after another thread. ``preds`` are nodes, ``slacks`` theirs,
-    ``last`` the column of the one that came last, -1 for none. For a predecessor on the host the
-    node is what its thread last waited for.
+    in `Calls`: the call that waited, or the one that goes on after another thread. ``preds`` are
+    nodes, ``slacks`` theirs, ``last`` the column of the one that came last, -1 for none. For a
+    predecessor on the host, the node is what its thread last waited for.
     """
 
     kinds: Ints
@@ -138,10 +138,7 @@ def _with_origin(column: Ints, order: Ints) -> Ints:
 
 def _joined(one: Moments, other: Moments) -> Moments:
     return Moments(
-        *(
-            np.concatenate((getattr(one, name), getattr(other, name)))
-            for name in Moments.__slots__
-        )
+        *(np.concatenate((getattr(one, name), getattr(other, name))) for name in Moments.__slots__)
     )
 
 
@@ -180,9 +177,7 @@ def _synchronizations(events: Events) -> Iterator[tuple[int, int]]:
                     break
 
 
-def _is_awaited(
-    work: Work, calls: Calls, place: int, limit: int, stream: int, call: int
-) -> bool:
+def _is_awaited(work: Work, calls: Calls, place: int, limit: int, stream: int, call: int) -> bool:
     launch = int(work.calls[place])
     return (
         int(work.launched[place]) != NONE
@@ -286,10 +281,10 @@ def _outermost(calls: Calls) -> Ints:
     for _, places in groups(np.where(calls.is_busy, calls.tracks, -1)):
         if not calls.is_busy[places[0]]:
             continue
-        places = places[np.lexsort((-calls.ends[places], calls.starts[places]))]
-        reach = np.maximum.accumulate(calls.ends[places])
-        is_top = np.concatenate(([True], calls.starts[places][1:] >= reach[:-1]))
-        found.append(places[is_top])
+        order = places[np.lexsort((-calls.ends[places], calls.starts[places]))]
+        reach = np.maximum.accumulate(calls.ends[order])
+        is_top = np.concatenate(([True], calls.starts[order][1:] >= reach[:-1]))
+        found.append(order[is_top])
     return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
@@ -473,15 +468,14 @@ def _after_waits(work: Work, calls: Calls, waits: dict[int, Ints]) -> Iterator[i
     for queue, places in groups(known):
         if queue < 0:
             continue
-        places = places[np.argsort(work.launched[places], kind="stable")]
-        previous = np.concatenate(([NONE], work.launched[places][:-1]))
-        tracks = calls.tracks[work.calls[places]]
-        for track, at in groups(tracks):
+        order = places[np.argsort(work.launched[places], kind="stable")]
+        launched = work.launched[order]
+        previous = np.concatenate(([NONE], launched[:-1]))
+        for track, at in groups(calls.tracks[work.calls[order]]):
             if track in waits:
-                after = np.searchsorted(waits[track], work.launched[places[at]])
-                yield from places[
-                    at[after > np.searchsorted(waits[track], previous[at])]
-                ].tolist()
+                after = np.searchsorted(waits[track], launched[at])
+                is_told = after > np.searchsorted(waits[track], previous[at])
+                yield from order[at[is_told]].tolist()
 
 
 def _before_moments(
@@ -497,8 +491,8 @@ def _before_moments(
     own = np.where(own_time == NONE, -1, hosts.nodes(tracks, 2 * own_time + 1))
     awaited = work.ends[moments.works]
     # a call that need not wait takes at most as long as one takes to return
-    wake_slack = moments.times - starts - np.minimum(
-        moments.times - starts, moments.times - awaited
+    wake_slack = (
+        moments.times - starts - np.minimum(moments.times - starts, moments.times - awaited)
     )
     own_slack = np.where(is_wake, wake_slack, moments.times - previous)
     key = 2 * moments.other_ends + (moments.other_ends < moments.times)

@@ -11,7 +11,6 @@ from tracekit.critical_path.events import COMMUNICATION, MEMCPY, MEMSET, Events,
 from tracekit.critical_path.graph import (
     ESCORT,
     EVENT,
-    HANDOVER,
     LAUNCH,
     ORIGIN,
     OTHER,
@@ -38,7 +37,6 @@ class Piece:
     start_ns: int
     end_ns: int
     track: int = -1
-    work: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +66,10 @@ class Path:
             node, time = self._step(node, time)
         return end
 
-    def _add(self, kind: str, name: str, start: int, end: int, track: int = -1, work: int = -1) -> int:
+    def _add(self, kind: str, name: str, start: int, end: int, track: int = -1) -> int:
         start = max(start, 0)
         if start < end:
-            self.pieces.append(Piece(kind, name, start, end, track, work))
+            self.pieces.append(Piece(kind, name, start, end, track))
         return start
 
     # -- where the path ends ----------------------------------------------------------------------
@@ -87,7 +85,8 @@ class Path:
         if len(begins):  # the next step begins with this work
             node = int(graph.of_work[begins[0]])
             known = graph.preds[node] >= 0
-            end = End(tuple(graph.preds[node][known].tolist()), tuple(graph.slacks[node][known].tolist()))
+            nodes, slacks = (column[node][known].tolist() for column in (graph.preds, graph.slacks))
+            end = End(tuple(nodes), tuple(slacks))
             return (*self._before_work(node, elapsed), end)
         return self._from_host(elapsed)
 
@@ -137,7 +136,7 @@ class Path:
         work = self._work
         start, waited = int(work.starts[index]), int(work.waits_ns[index])
         name = work.names.values[work.names.codes[index]]
-        begin = self._add(_kind(int(work.classes[index])), name, start + waited, time, work=index)
+        begin = self._add(_kind(int(work.classes[index])), name, start + waited, time)
         return self._add("waiting", work.awaited[work.await_codes[index]], start, begin)
 
     def _before_work(self, node: int, time: int) -> tuple[int, int]:
