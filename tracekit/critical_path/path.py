@@ -100,18 +100,22 @@ class Path:
     def _from_host(self, elapsed: int) -> tuple[int, int, End]:
         """A window that ends with a mark on the host, or after work that ended before."""
         calls, work = self._events.calls, self._work
+        marks = np.flatnonzero(calls.ends == elapsed)
+        if len(marks):
+            return self._from_thread(int(calls.tracks[marks[0]]), elapsed)
         ended = np.flatnonzero(calls.is_busy & (calls.ends <= elapsed))
         works = np.flatnonzero(work.ends <= elapsed)
         last_work = int(works[np.argmax(work.ends[works])]) if len(works) else -1
         last_call = int(ended[np.argmax(calls.ends[ended])]) if len(ended) else -1
         if last_call >= 0 and (last_work < 0 or calls.ends[last_call] >= work.ends[last_work]):
-            track = int(calls.tracks[last_call])
-            node = self._graph.node_on(track, elapsed)
-            time = self._host(node, track, elapsed)
-            return node, time, End((node,), (0,))
+            return self._from_thread(int(calls.tracks[last_call]), elapsed)
         node = ORIGIN if last_work < 0 else int(self._graph.of_work[last_work])
         since = 0 if last_work < 0 else int(work.ends[last_work])
         return node, self._add("waiting", _NO_CAUSE, since, elapsed), End((node,), (0,))
+
+    def _from_thread(self, track: int, elapsed: int) -> tuple[int, int, End]:
+        node = self._graph.node_on(track, elapsed)
+        return node, self._host(node, track, elapsed), End((node,), (0,))
 
     # -- steps of the walk ------------------------------------------------------------------------
 
