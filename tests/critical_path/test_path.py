@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,7 +148,7 @@ def test_a_host_that_waits_for_an_event(tmp_path: Path) -> None:
 
 def test_copies_that_hold_up_the_host(tmp_path: Path) -> None:
     trace = Trace()
-    copy = {"kind": "gpu_memcpy"}
+    copy: dict[str, Any] = {"kind": "gpu_memcpy"}
     # a copy from the device ends in its call; one of pageable memory to it just after
     trace.kernel("Memcpy DtoH", 3, 90, trace.call("cudaMemcpyAsync", 0, 95), **copy)
     trace.kernel("Memcpy HtoD", 103, 80, trace.call("cudaMemcpyAsync", 100, 80), **copy)
@@ -158,6 +159,29 @@ def test_copies_that_hold_up_the_host(tmp_path: Path) -> None:
     assert answer.kinds == {"copy": 77 + 90, "host": 15, "launch": 8, "kernel": 5, "waiting": 2}
     # without it, its call returns at 103
     assert answer.saved["Memcpy HtoD"] == 77
+
+
+def test_a_copy_that_its_call_waits_for_behind_other_work(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.launch("gemm", 0, 5, 100)
+    trace.kernel("Memcpy DtoH", 107, 10, trace.call("cudaMemcpyAsync", 10, 112), kind="gpu_memcpy")
+    answer = trace.path(tmp_path)
+    # the call was there long before the kernel ended
+    assert answer.kinds == {"kernel": 100, "copy": 10, "waiting": 2}
+
+
+def test_kernels_that_overlap_on_a_stream(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.launch("first", 0, 5, 100)
+    trace.launch("second", 10, 103, 50)
+    trace.launch("third", 20, 153, 10)
+    answer = trace.path(tmp_path)
+    # a kernel can start before the one before it ends (programmatic dependent launch)
+    assert answer.kinds == {"kernel": 158}
+    assert answer.names["kernel", "second"] == 153 - 105
+    assert answer.saved["second"] == 48
+    # the second one still starts 5 after its launch, at 15
+    assert answer.saved["first"] == 105 - 15
 
 
 def test_the_backward_pass_on_a_thread_of_its_own(tmp_path: Path) -> None:
@@ -192,7 +216,7 @@ def test_threads_that_work_side_by_side_do_not_wait_for_each_other(tmp_path: Pat
 def test_a_rank_that_waits_for_another(tmp_path: Path) -> None:
     for rank, start in ((0, 5), (1, 65)):
         trace = Trace(rank=rank)
-        group = {"Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Group size": 2}
+        group: dict[str, Any] = {"Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Group size": 2}
         collective = {"Collective name": "allreduce", **group}
         correlation = trace.call("cudaLaunchKernel", start - 5, 5)
         trace.kernel("ncclDevKernel_AllReduce", start, 105 - start, correlation, **collective)

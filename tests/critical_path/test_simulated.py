@@ -14,7 +14,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.critical_path.traces import Answer, Trace
+from tests.critical_path.traces import Trace
 
 LAUNCH, RETURN = 5, 3
 NAMES = ("gemm", "relu", "sum")

@@ -109,9 +109,10 @@ class Texts:
 class Work:
     """Kernels, copies and memsets in order of their start.
 
-    ``queues`` are codes of stream and device, ``calls`` places of launches in `Calls` or -1.
-    ``launched`` and ``returned`` are start and end of the launch call, `NONE` without a launch or
-    if it starts after the work. ``waits_ns`` is the time at the start of a collective before the
+    ``begins`` are their starts, but not before the work before on the stream ended, which can
+    overlap. ``queues`` are codes of stream and device, ``calls`` places of launches in `Calls`, or
+    -1. ``launched`` and ``returned`` are start and end of the launch call, `NONE` without a launch
+    or if it starts after the work. ``waits_ns`` is the time at the start of a collective before the
     last rank arrived, ``awaited`` by ``await_codes`` what to call that.
     """
 
@@ -121,6 +122,7 @@ class Work:
     streams: Ints
     queues: Ints
     starts: Ints
+    begins: Ints
     ends: Ints
     calls: Ints
     launched: Ints
@@ -230,15 +232,16 @@ def _work(table: pa.Table, ids: Ints, ranks: pa.Table | None) -> Work:
     waits, codes, awaited = _waits(_numbers(table, "event_id"), ranks)
     ends = _numbers(table, "end_ns")
     returned = _numbers(table, "launch_end_ns")
+    queues = np.unique(np.column_stack((devices, streams)), axis=0, return_inverse=True)[1]
+    queues = queues.reshape(-1).astype(np.int64)
     return Work(
         Texts.of(table["name"]),
         by_text[classes.codes] if len(table) else np.zeros(0, np.int64),
         np.unique(devices, return_inverse=True)[1].astype(np.int64),
         streams,
-        np.unique(np.column_stack((devices, streams)), axis=0, return_inverse=True)[1]
-        .reshape(-1)
-        .astype(np.int64),
+        queues,
         starts,
+        _begins(queues, starts, ends),
         ends,
         found,
         launched,
@@ -247,6 +250,20 @@ def _work(table: pa.Table, ids: Ints, ranks: pa.Table | None) -> Work:
         awaited,
         codes,
     )
+
+
+def _begins(queues: Ints, starts: Ints, ends: Ints) -> Ints:
+    """When work could do what it did last: a kernel can start before the one before has ended."""
+    begins = starts.copy()
+    order = np.lexsort((np.arange(len(starts)), starts, ends, queues))
+    before, after = order[:-1], order[1:]
+    is_late = (
+        (queues[before] == queues[after])
+        & (starts[before] <= starts[after])
+        & (ends[before] > starts[after])
+    )
+    begins[after[is_late]] = ends[before[is_late]]
+    return begins
 
 
 def _places(wanted: Ints, ids: Ints) -> Ints:

@@ -99,7 +99,7 @@ def graph_of(events: Events) -> Graph:
     own = {"work": len(work.starts), "moments": len(moments.kinds)}
     kinds = np.concatenate((np.full(own["work"], WORK), moments.kinds))
     times = np.concatenate((work.ends, moments.times))
-    starts = np.concatenate((work.starts, moments.times))
+    starts = np.concatenate((work.begins, moments.times))
     order = np.lexsort((np.arange(len(kinds)), starts, kinds, times))
     nodes = np.empty(len(kinds), np.int64)
     nodes[order] = np.arange(1, len(kinds) + 1)
@@ -338,22 +338,25 @@ def _before_work(events: Events, of_work: Ints, hosts: Hosts) -> tuple[Ints, Int
     # work of no length can end when its thread goes on because of it
     until = np.where(is_launched, np.minimum(work.launched, work.ends - 1), 0)
     launch_nodes = hosts.nodes(tracks, 2 * until + 1)
+    # a call that copies can return with the copy, long after it asked for it
+    launch_ends = np.where(work.classes == MEMCPY, work.launched, work.returned)
+    launch_ends = np.minimum(launch_ends, work.starts)
     arrivals = np.column_stack(
         (
-            np.where(is_launched, np.minimum(work.returned, work.starts), NONE),
+            np.where(is_launched, launch_ends, NONE),
             np.where(before >= 0, work.ends[before], NONE),
             np.where(awaited >= 0, work.ends[awaited], NONE),
         )
     )
     last = np.where((arrivals == NONE).all(axis=1), -1, arrivals.argmax(axis=1))
-    delays = work.starts - np.where(is_launched, work.launched, work.starts)
+    delays = work.begins - np.where(is_launched, work.launched, work.begins)
     by_launch = delays[last == LAUNCH]
     shortest = int(by_launch.min()) if len(by_launch) else 0
     slacks = np.column_stack(
         (
             delays - np.minimum(delays, shortest),
-            work.starts - arrivals[:, QUEUE],
-            work.starts - arrivals[:, EVENT],
+            work.begins - arrivals[:, QUEUE],
+            work.begins - arrivals[:, EVENT],
         )
     )
     known = arrivals != NONE
@@ -379,8 +382,8 @@ def _last_ended(work: Work, codes: Ints) -> Ints:
     """For each work, the one of the same code that ended last before its start; -1 for none."""
     found = np.full(len(codes), -1, np.int64)
     for _, places in groups(codes):
-        order = places[np.lexsort((places, work.starts[places], work.ends[places]))]
-        at = np.searchsorted(work.ends[order], work.starts[order], side="right")
+        order = places[np.lexsort((places, work.begins[places], work.ends[places]))]
+        at = np.searchsorted(work.ends[order], work.begins[order], side="right")
         at = np.minimum(at, np.arange(len(order))) - 1
         found[order] = np.where(at >= 0, order[at], -1)
     return found
@@ -404,7 +407,7 @@ def _awaited_by_streams(events: Events, before: Ints) -> Ints:
         waiter = _launched_around(work, by_stream, sync.stream, int(calls.starts[call]), 0)
         limit = _recorded(sync.record, int(calls.starts[call]), events)
         awaited = _launched_around(work, by_stream, sync.awaited_stream, limit, -1)
-        if waiter >= 0 and awaited >= 0 and work.ends[awaited] <= work.starts[waiter]:
+        if waiter >= 0 and awaited >= 0 and work.ends[awaited] <= work.begins[waiter]:
             _keep_later(work, found, waiter, awaited)
     _guess(events, found, before, np.array(unknown, np.int64))
     return found
@@ -425,9 +428,9 @@ def _keep_later(work: Work, found: Ints, waiter: int, awaited: int) -> None:
     known = int(found[waiter])
     later = known < 0 or (work.ends[awaited], awaited) > (work.ends[known], known)
     # of those that take no time, only the order of the file is known
-    is_before = (work.ends[awaited], work.starts[awaited], awaited) < (
+    is_before = (work.ends[awaited], work.begins[awaited], awaited) < (
         work.ends[waiter],
-        work.starts[waiter],
+        work.begins[waiter],
         waiter,
     )
     if later and is_before:
@@ -442,14 +445,14 @@ def _guess(events: Events, found: Ints, before: Ints, unknown: Ints) -> None:
     waits = {
         track: np.sort(calls.starts[unknown[at]]) for track, at in groups(calls.tracks[unknown])
     }
-    by_end = np.lexsort((np.arange(len(before)), work.starts, work.ends))
+    by_end = np.lexsort((np.arange(len(before)), work.begins, work.ends))
     ends, rank = work.ends[by_end], np.empty(len(before), np.int64)
     rank[by_end] = np.arange(len(before))
     for waiter in _after_waits(work, calls, waits):
         least = max(
             int(work.returned[waiter]), int(work.ends[before[waiter]]) if before[waiter] >= 0 else 0
         )
-        at = min(int(np.searchsorted(ends, work.starts[waiter], side="right")), rank[waiter]) - 1
+        at = min(int(np.searchsorted(ends, work.begins[waiter], side="right")), rank[waiter]) - 1
         while at >= 0 and ends[at] > least:
             other = int(by_end[at])
             if (

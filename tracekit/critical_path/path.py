@@ -70,7 +70,7 @@ class Path:
         start = max(start, 0)
         if start < end:
             self.pieces.append(Piece(kind, name, start, end, track))
-        return start
+        return min(start, end)
 
     # -- where the path ends ----------------------------------------------------------------------
 
@@ -138,10 +138,11 @@ class Path:
     def _of_work(self, index: int, time: int) -> int:
         """The time of work on the path, that before the last rank arrived as waiting."""
         work = self._work
-        start, waited = int(work.starts[index]), int(work.waits_ns[index])
+        start = int(work.begins[index])
+        ready = max(start, int(work.starts[index] + work.waits_ns[index]))
         name = work.names.values[work.names.codes[index]]
-        begin = self._add(_kind(int(work.classes[index])), name, start + waited, time)
-        return self._add("waiting", work.awaited[work.await_codes[index]], start, begin)
+        began = self._add(_kind(int(work.classes[index])), name, ready, time)
+        return self._add("waiting", work.awaited[work.await_codes[index]], start, began)
 
     def _before_work(self, node: int, time: int) -> tuple[int, int]:
         """From the start of work to what it came after."""
@@ -191,14 +192,15 @@ class Simulation:
             zip(*(column.tolist() for column in (*preds.T, *graph.slacks.T)), strict=True)
         )
         self._graph, self._end, work = graph, end, events.work
-        starts = np.maximum(work.starts + work.waits_ns, 0)
+        ready = np.maximum(work.starts + work.waits_ns, 0)
         ends = np.minimum(work.ends, events.window.elapsed_ns)
         #: The time of each work in the window.
-        self.gains = np.maximum(ends - starts, 0)
+        self.gains = np.maximum(ends - ready, 0)
         self._nodes = np.flatnonzero(np.isin(graph.kinds, (WORK, ESCORT)))
         self._works = graph.index[self._nodes]
         until = np.minimum(graph.times[self._nodes], events.window.elapsed_ns)
-        self._node_gains = np.maximum(until - starts[self._works], 0)
+        ready = np.maximum(ready, work.begins)
+        self._node_gains = np.maximum(until - ready[self._works], 0)
 
     def saved_without(self, is_free: Flags) -> int:
         """How much earlier the window would end, in ns."""
