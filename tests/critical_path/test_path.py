@@ -216,7 +216,11 @@ def test_threads_that_work_side_by_side_do_not_wait_for_each_other(tmp_path: Pat
 def test_a_rank_that_waits_for_another(tmp_path: Path) -> None:
     for rank, start in ((0, 5), (1, 65)):
         trace = Trace(rank=rank)
-        group: dict[str, Any] = {"Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Group size": 2}
+        group: dict[str, Any] = {
+            "Process Group Name": "0",
+            "Process Group Ranks": "[0, 1]",
+            "Group size": 2,
+        }
         collective = {"Collective name": "allreduce", **group}
         correlation = trace.call("cudaLaunchKernel", start - 5, 5)
         trace.kernel("ncclDevKernel_AllReduce", start, 105 - start, correlation, **collective)
