@@ -3,29 +3,33 @@
 -- source = "HTA's frequent CUDA kernel sequences; docs/metrics.md, section kernel_sequences"
 -- topic = "kernels"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window", "ratio", "missing_launches"]
+-- depends = ["device_work", "step_window", "missing_launches"]
 -- parameters = "run_id phase top least_count longest_gap_ns"
 -- phase = "all, stable or N..M: only kernels that start in the time of these steps"
 -- top = {default = 20}
 -- least_count = {type = "BIGINT", doc = "fewest times that a sequence runs", default = 3}
 -- longest_gap_ns = {type = "BIGINT", doc = "longest time between two kernels of a sequence, in
 -- ns; after more, the stream has waited for something else", default = 100000}
--- columns = "sequence_count kernel_count-sequence gap_ns-sequence mean_gap_ns call_ns-sequence
--- total_ns share_ratio-kernels graph_ratio name-sequence reason"
--- sequence_count = "BIGINT: times that the sequence runs, not overlapping itself"
+-- columns = "sequence sequence_count-own kernel_count-sequence gap_ns-sequence mean_gap_ns
+-- call_ns-sequence total_ns share_ratio-kernels graph_ratio reason first_event_id source_id"
+-- sequence = "VARCHAR: functions of its kernels in order, without namespaces; kernels that differ
+-- in other ways are different sequences"
+-- sequence_count-own = "BIGINT: times that the sequence runs, not overlapping itself"
 -- kernel_count-sequence = "BIGINT: kernels in the sequence"
--- gap_ns-sequence = "BIGINT: time between its kernels, summed over all times that it runs"
+-- gap_ns-sequence = "BIGINT: time between its kernels, all times that it runs"
 -- mean_gap_ns = "DOUBLE: gap_ns / sequence_count"
--- call_ns-sequence = "BIGINT: time of the launch calls of all its kernels but the first, which one
--- launch would save; calls that launch several kernels are excluded"
+-- call_ns-sequence = "BIGINT: time of the launch calls of its kernels except the first, which one
+-- launch would save; without calls that launch several kernels, NULL if all do"
 -- total_ns = "sum of the durations of its kernels"
 -- graph_ratio = "DOUBLE: share of its kernels whose call launches several, such as a graph"
--- name-sequence = "VARCHAR: its kernels in order, full names"
--- reason = "why launch calls are unknown or incomplete"
+-- reason = "why calls are unknown or incomplete"
+-- first_event_id = "BIGINT: first kernel of the first time: kernel.event_id"
 with
     work as materialized(
         select
             row_number() over in_order as place,
+            here.source_id,
+            here.event_id,
             here.name,
             here.work_kind = 'kernel' as is_kernel,
             here.end_ns - here.start_ns as dur_ns,
@@ -62,6 +66,7 @@ with
     kernels as materialized(
         select
             row_number() over so_far as place,
+            work_place,
             code,
             is_launched,
             is_of_several,
@@ -75,7 +80,7 @@ with
         from
             (
                 select
-                    work.place,
+                    work.place as work_place,
                     cast(names.code as hugeint) as code,
                     work.dur_ns,
                     work.gap_ns,
@@ -89,7 +94,7 @@ with
                 join names on names.name is not distinct from work.name
                 where work.is_kernel
             )
-        window so_far as (order by place rows unbounded preceding)
+        window so_far as (order by work_place rows unbounded preceding)
     ),
     -- a number for each sequence from a place: the codes are its digits
     numbered as materialized(
@@ -259,7 +264,13 @@ with
         limit $top
     ),
     titles as (
-        select chosen.rank, string_agg(names.name, ' → ' order by numbered.place) as name
+        select
+            chosen.rank,
+            string_agg(
+                regexp_replace(kernel_function(names.name), '\w+::', '', 'g'),
+                ' → '
+                order by numbered.place
+            ) as sequence
         from chosen
         join
             numbered
@@ -269,6 +280,7 @@ with
         group by chosen.rank
     )
 select
+    titles.sequence,
     chosen.sequence_count,
     cast(chosen.length as bigint) as kernel_count,
     chosen.gap_ns,
@@ -277,8 +289,11 @@ select
     chosen.total_ns,
     ratio(chosen.total_ns, (select sum(dur_ns) from work where is_kernel)) as share_ratio,
     ratio(chosen.several_count, chosen.sequence_count * chosen.length) as graph_ratio,
-    titles.name,
-    missing_launches(chosen.launched_count, chosen.sequence_count * chosen.length) as reason
+    missing_launches(chosen.launched_count, chosen.sequence_count * chosen.length) as reason,
+    work.event_id as first_event_id,
+    work.source_id
 from chosen
 join titles on titles.rank = chosen.rank
+join numbered on numbered.place = chosen.first_place
+join work on work.place = numbered.work_place
 order by chosen.rank
