@@ -4,8 +4,7 @@
 -- topic = "kernels"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "missing_launches"]
--- parameters = "run_id phase top least_count longest_gap_ns"
--- phase = "all, stable or N..M: only kernels that start in the time of these steps"
+-- parameters = "run_id phase-kernels top least_count longest_gap_ns"
 -- top = {default = 20}
 -- least_count = {type = "BIGINT", doc = "fewest times that a sequence runs", default = 3}
 -- longest_gap_ns = {type = "BIGINT", doc = "longest time between two kernels of a sequence, in

@@ -299,7 +299,14 @@ _SECTIONS: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
         ),
     ),
     ("steps", "Steps", (_steps,)),
-    ("kernels", "Kernels", (_kernels,)),
+    (
+        "kernels",
+        "Kernels",
+        (
+            _kernels,
+            *_tables(("kernel_sequences", "Sequences that run again and again")),
+        ),
+    ),
     (
         "operators",
         "Operators",
@@ -307,6 +314,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
             ("ops", "Operators"),
             ("reported_op_breakdown", "Operators, as the profiler reports them"),
             ("reported_op_by_category", "Categories of operators"),
+            ("range_counters", "Counters by operator"),
         ),
     ),
     ("layers", "Layers", (_layers,)),
