@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -23,7 +22,6 @@ from tracekit.cli.output import (
     output_format,
 )
 from tracekit.render import is_for_people
-from tracekit.result import Result
 
 
 def critical_path(
@@ -49,19 +47,10 @@ def critical_path(
     copies, the last column is the time to win at most if they took no time at all.
     """
     from tracekit.critical_path import critical_path as found
+    from tracekit.critical_path import readable
 
     result = found(opened(store), one_run(name, run), phase or "all", rank, top)
     if is_for_people(output_format(format_name, output)):
-        result = _readable(result)
+        result = readable(result)
     emit(result, format_name, output, force, full_names)
     return 0
-
-
-def _readable(result: Result) -> Result:
-    """One block for kinds and one for names, without what the shares already say."""
-    kept = ("path_kind", "name", "path_ns", "path_ratio", "saved_ns", "piece_count")
-    table = result.table.select(kept)
-    names = table.column("name").fill_null("(all)")
-    table = table.set_column(1, "name", names)
-    columns = {column.name: column for column in result.columns}
-    return replace(result, table=table, columns=tuple(columns[name] for name in kept))

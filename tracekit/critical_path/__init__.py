@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -69,6 +69,15 @@ def critical_path(
     told = [_with_saving(row, events, simulation) for row in rows]
     notes = (f"run: {run_id}", *_notes(windows, window, events, is_chosen=rank is not None))
     return _result(told, window, notes)
+
+
+def readable(result: Result) -> Result:
+    """The rows for people: the sums of kinds are called all, what answers the question is left."""
+    kept = ("path_kind", "name", "path_ns", "path_ratio", "saved_ns", "piece_count", "total_ns")
+    names = result.table.column("name").fill_null("(all)")
+    table = result.table.select(kept).set_column(1, "name", names)
+    columns = {column.name: column for column in result.columns}
+    return replace(result, table=table, columns=tuple(columns[name] for name in kept))
 
 
 def _chosen(windows: Sequence[Window], rank: int | None) -> Window:

@@ -13,6 +13,7 @@ from tracekit.catalog import query_named
 from tracekit.charts.request import ChartRequest
 from tracekit.comparison import Comparison, compare, readable
 from tracekit.critical_path import critical_path
+from tracekit.critical_path import readable as readable_path
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.page import Block, Facts, Findings, Listing, Page, Picture, Section
@@ -189,7 +190,7 @@ def _critical_path(run: _Run) -> Iterator[Block]:
     if not has_devices or count > MOST_EVENTS_OF_A_PATH:
         return
     with contextlib.suppress(UsageError):  # no device work with times
-        result = critical_path(run.database, run.run_id, run.phase)
+        result = readable_path(critical_path(run.database, run.run_id, run.phase))
         words = ["tracekit", "critical-path", run.run_id, *run.phase_words]
         source = "docs/metrics.md, section Critical path"
         command, notes = shlex.join(words), result.notes[1:]
