@@ -12,7 +12,7 @@ import pyarrow as pa
 from tracekit.critical_path.events import Events, Window, events_of, windows_of
 from tracekit.critical_path.graph import graph_of
 from tracekit.critical_path.hosts import host_time
-from tracekit.critical_path.path import Path, Piece, Simulation, kinds_of
+from tracekit.critical_path.path import CriticalPath, Piece, Simulation, kinds_of
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.render.numbers import human
@@ -63,7 +63,7 @@ def critical_path(
     window = _chosen(windows, rank)
     events = events_of(database, run_id, window)
     graph = graph_of(events)
-    path = Path(events, graph)
+    path = CriticalPath(events, graph)
     rows = [*_kinds(path.pieces), *_names(events, path.pieces, top)]
     simulation = Simulation(events, graph, path.end)
     told = [_with_saving(row, events, simulation) for row in rows]

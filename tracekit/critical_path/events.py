@@ -92,21 +92,21 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class Encoded:
     """A column of text as codes, places in ``values``."""
 
     values: list[str]
     codes: Ints
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray) -> Texts:
+    def of(cls, column: pa.ChunkedArray) -> Encoded:
         """Encode a column; NULL is the empty text."""
         encoded = pc.fill_null(column, "").combine_chunks().dictionary_encode()
         return cls(encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64))
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkColumns:
     """Kernels, copies and memsets in order of their start.
 
     ``begins`` are their starts, but not before the work before on the stream ended, which can
@@ -116,7 +116,7 @@ class Work:
     last rank arrived, ``awaited`` by ``await_codes`` what to call that.
     """
 
-    names: Texts
+    names: Encoded
     classes: Ints
     devices: Ints
     streams: Ints
@@ -139,7 +139,7 @@ class Calls:
     ``tracks`` are codes of threads; ``is_busy`` marks operators and calls, ``is_runtime`` calls.
     """
 
-    names: Texts
+    names: Encoded
     tracks: Ints
     processes: Ints
     starts: Ints
@@ -163,7 +163,7 @@ class Events:
     """All events of a window, with times from its start."""
 
     window: Window
-    work: Work
+    work: WorkColumns
     calls: Calls
     syncs: dict[int, Sync]
     waiters: dict[str, Ints]
@@ -210,8 +210,8 @@ def _numbers(table: pa.Table, name: str, unknown: int = NONE) -> Ints:
 def _calls(table: pa.Table) -> tuple[Calls, Ints]:
     starts = _numbers(table, "start_ns")
     calls = Calls(
-        Texts.of(table["name"]),
-        Texts.of(table["track"]).codes,
+        Encoded.of(table["name"]),
+        Encoded.of(table["track"]).codes,
         _numbers(table, "process_id"),
         starts,
         starts + _numbers(table, "dur_ns"),
@@ -222,8 +222,8 @@ def _calls(table: pa.Table) -> tuple[Calls, Ints]:
     return calls, _numbers(table, "event_id")
 
 
-def _work(table: pa.Table, ids: Ints, ranks: pa.Table | None) -> Work:
-    classes = Texts.of(table["work_class"])
+def _work(table: pa.Table, ids: Ints, ranks: pa.Table | None) -> WorkColumns:
+    classes = Encoded.of(table["work_class"])
     by_text = np.array([CLASSES.index(text) for text in classes.values], np.int64)
     devices, streams = _numbers(table, "device_id"), _numbers(table, "stream_id")
     starts, launched = _numbers(table, "start_ns"), _numbers(table, "launch_start_ns")
@@ -234,8 +234,8 @@ def _work(table: pa.Table, ids: Ints, ranks: pa.Table | None) -> Work:
     returned = _numbers(table, "launch_end_ns")
     queues = np.unique(np.column_stack((devices, streams)), axis=0, return_inverse=True)[1]
     queues = queues.reshape(-1).astype(np.int64)
-    return Work(
-        Texts.of(table["name"]),
+    return WorkColumns(
+        Encoded.of(table["name"]),
         by_text[classes.codes] if len(table) else np.zeros(0, np.int64),
         np.unique(devices, return_inverse=True)[1].astype(np.int64),
         streams,
@@ -282,7 +282,7 @@ def _waits(ids: Ints, ranks: pa.Table | None) -> tuple[Ints, Ints, tuple[str, ..
         return waits, codes, ("",)
     at = _places(ids, _numbers(ranks, "event_id"))
     waits[at >= 0] = _numbers(ranks, "wait_ns")[at[at >= 0]]
-    names = Texts.of(ranks["awaited_name"])
+    names = Encoded.of(ranks["awaited_name"])
     codes[at >= 0] = names.codes[at[at >= 0]]
     return waits, codes, tuple(names.values)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.critical_path.events import MEMCPY, NONE, Calls, Events, Ints, Work
+from tracekit.critical_path.events import MEMCPY, NONE, Calls, Events, Ints, WorkColumns
 
 #: Kinds of nodes, in the order in which those of one time can depend on each other. After an
 #: escort, a call that returned while the copy that it launched still ran.
@@ -29,8 +29,8 @@ ORIGIN = 0
 class Graph:
     """Nodes in an order in which each comes after its predecessors; the first is `ORIGIN`.
 
-    ``index`` is the place of a piece of work (or of the copy of an escort) in `Work`, or of a call
-    in `Calls`: the call that waited, or the one that goes on after another thread. ``preds`` are
+    ``index`` is the place of a piece of work (or of the copy of an escort), or of a call: the one
+    that waited, or the one that goes on after another thread. ``preds`` are
     nodes, ``slacks`` theirs, ``last`` the column of the one that came last, -1 for none. For a
     predecessor on the host, the node is what its thread last waited for.
     """
@@ -177,7 +177,9 @@ def _synchronizations(events: Events) -> Iterator[tuple[int, int]]:
                     break
 
 
-def _is_awaited(work: Work, calls: Calls, place: int, limit: int, stream: int, call: int) -> bool:
+def _is_awaited(
+    work: WorkColumns, calls: Calls, place: int, limit: int, stream: int, call: int
+) -> bool:
     launch = int(work.calls[place])
     return (
         int(work.launched[place]) != NONE
@@ -220,7 +222,7 @@ class _LaunchOrder:
     streams: dict[int, Ints]
 
     @classmethod
-    def of(cls, work: Work, calls: Calls) -> _LaunchOrder:
+    def of(cls, work: WorkColumns, calls: Calls) -> _LaunchOrder:
         known = np.flatnonzero(work.calls >= 0)
         known = known[np.argsort(work.launched[known], kind="stable")]
         tracks = calls.tracks[work.calls[known]]
@@ -378,7 +380,7 @@ def _told(nodes: Ints, slacks: Ints, last: Ints) -> tuple[Ints, Ints, Ints]:
     return nodes, slacks, last
 
 
-def _last_ended(work: Work, codes: Ints) -> Ints:
+def _last_ended(work: WorkColumns, codes: Ints) -> Ints:
     """For each work, the one of the same code that ended last before its start; -1 for none."""
     found = np.full(len(codes), -1, np.int64)
     for _, places in groups(codes):
@@ -414,7 +416,7 @@ def _awaited_by_streams(events: Events, before: Ints) -> Ints:
 
 
 def _launched_around(
-    work: Work, by_stream: dict[int, Ints], stream: int, time_ns: int, offset: int
+    work: WorkColumns, by_stream: dict[int, Ints], stream: int, time_ns: int, offset: int
 ) -> int:
     """The first work launched to a stream from a time on (0), or the last before it (-1)."""
     places = by_stream.get(stream)
@@ -424,7 +426,7 @@ def _launched_around(
     return int(places[at]) if 0 <= at < len(places) else -1
 
 
-def _keep_later(work: Work, found: Ints, waiter: int, awaited: int) -> None:
+def _keep_later(work: WorkColumns, found: Ints, waiter: int, awaited: int) -> None:
     known = int(found[waiter])
     later = known < 0 or (work.ends[awaited], awaited) > (work.ends[known], known)
     # of those that take no time, only the order of the file is known
@@ -465,7 +467,7 @@ def _guess(events: Events, found: Ints, before: Ints, unknown: Ints) -> None:
             at -= 1
 
 
-def _after_waits(work: Work, calls: Calls, waits: dict[int, Ints]) -> Iterator[int]:
+def _after_waits(work: WorkColumns, calls: Calls, waits: dict[int, Ints]) -> Iterator[int]:
     """Work before whose launch its thread told a stream to wait, after the one before on it."""
     known = np.where(work.calls >= 0, work.queues, -1)
     for queue, places in groups(known):

@@ -47,7 +47,7 @@ class End:
     slacks: tuple[int, ...]
 
 
-class Path:
+class CriticalPath:
     """The walk from the end of a window to its start, always to what came last."""
 
     def __init__(self, events: Events, graph: Graph) -> None:
