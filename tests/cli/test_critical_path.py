@@ -16,7 +16,10 @@ import tracekit as package
 Tracekit = Callable[..., Any]
 
 
-def test_kinds_come_first_then_names(tracekit: Tracekit, filled: Path) -> None:
+def test_kinds_come_first_then_names(
+    tracekit: Tracekit, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     answer = tracekit("critical-path", "gpu", "--store", filled, "--top", "3")
     assert (answer.code, answer.messages) == (0, "")
     lines = answer.text.splitlines()
@@ -24,7 +27,7 @@ def test_kinds_come_first_then_names(tracekit: Tracekit, filled: Path) -> None:
     rows = [line.split() for line in lines if line.startswith(("host", "launch", "kernel"))]
     assert rows[0][:2] == ["host", "(all)"]
     assert "run: gpu" in lines
-    assert all(len(line) <= 100 for line in lines)
+    assert all(len(line) <= 80 for line in lines)
 
 
 def test_rows_for_programs_are_in_base_units(tracekit: Tracekit, filled: Path) -> None:
