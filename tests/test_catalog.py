@@ -72,6 +72,19 @@ def _measure_a_processor(store: Path, fixtures: Path, folder: Path) -> None:
     ingest(fixtures / "intel_trio" / "stat.csv", store, processor)
 
 
+def _count_ranges(store: Path, folder: Path) -> None:
+    """A trace of CUPTI's range profiler, in a run of its own."""
+    counted = {"ph": "X", "cat": "cuda_profiler_range", "name": "gemm", "pid": 0, "tid": 0}
+    counted |= {
+        "ts": 1,
+        "dur": 1,
+        "args": {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 4},
+    }
+    file = folder / "ranges.json"
+    file.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [counted]}))
+    ingest(file, store, Options(run_name="ranges"))
+
+
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Path) -> Database:
     """A store with rows in every table; the run gpu has a timeline, and counters beside it."""
@@ -82,6 +95,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Pa
     ingest(traces / "hand-made" / "cut.json", store, Options(run_name="cut"))
     _measure_a_processor(store, traces.parent / "perf_stat", tmp_path_factory.mktemp("events"))
     add_operators(open_store(store), "ops", "ops")
+    _count_ranges(store, tmp_path_factory.mktemp("ranges"))
     ingest(traces.parent / "caffe_time" / "means" / "caffe.log", store, Options(run_name="net"))
     sweep = traces.parent / "results_table" / "hand-made" / "sweep.csv"
     units = {"images_per_s:GFLOP/s": "metric", "loss:FLOP/byte": "metric"}
@@ -251,6 +265,7 @@ def _asked_of_the_store(query: Query) -> dict[str, str]:
         ("cut", query.name == "issues"),
         ("cpu", "measurement" in query.needs),
         ("net", query.name == "layers"),
+        ("ranges", query.name == "range_counters"),
         ("sweep", query.name.startswith("configuration")),
         ("ops", {"op_stat", "step", "step_part"} & set(query.needs)),
         ("gpu", True),

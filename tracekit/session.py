@@ -123,6 +123,18 @@ class Session:
 
         return _shown(advise(self.database, run, phase, least_ratio))
 
+    def critical_path(
+        self, run: str | None = None, *, phase: str = "all", rank: int | None = None, top: int = 10
+    ) -> Result:
+        """Return what ``tracekit critical-path`` shows: what the time of a run depends on.
+
+        Raises UsageError for an unknown run or rank, or a run without a timeline of devices, and
+        QueryError for a phase that the run does not have.
+        """
+        from tracekit.critical_path import critical_path
+
+        return critical_path(self.database, run, phase, rank, top)
+
     def run_names(self) -> dict[str, str]:
         """Return the names of all runs by ID, the newest first."""
         return self.database.run_names()

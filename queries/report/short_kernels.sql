@@ -5,8 +5,7 @@
 -- topic = "kernels"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_gap", "sum_where", "missing_launches"]
--- parameters = "run_id phase"
--- phase = "all, stable or N..M: only kernels that start in the time of these steps"
+-- parameters = "run_id phase-kernels"
 -- columns = "duration_class launch_count launch_ratio share_ratio total_ns mean_call_ns call_ns
 -- shorter_count idle_ns idle_share_ratio kernel_count-names name reason"
 -- answer = "launch_ratio share_ratio idle_ns"

@@ -21,6 +21,7 @@ from tracekit.cli import (
     chart,
     check,
     compare,
+    critical_path,
     export,
     files,
     joins,
@@ -81,7 +82,7 @@ for _add in (
     *(files.ingest, files.remove, files.formats, files.devices),
     *(ask.runs, ask.issues, ask.kernels, queries.queries, ask.query, ask.sql),
     *(compare.compare, roofline.roofline, chart.chart, summary.summary, check.check),
-    *(advise.advise, report.report, export.export),
+    *(advise.advise, critical_path.critical_path, report.report, export.export),
     *(joins.join, joins.joins),
 ):
     app.command(cls=PlainCommand)(_add)

@@ -12,6 +12,8 @@ from tracekit.advice import advise
 from tracekit.catalog import query_named
 from tracekit.charts.request import ChartRequest
 from tracekit.comparison import Comparison, compare, readable
+from tracekit.critical_path import critical_path
+from tracekit.critical_path import readable as readable_path
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.page import Block, Facts, Findings, Listing, Page, Picture, Section
@@ -25,6 +27,8 @@ from tracekit.summary import summarize
 
 #: Rows in a table of the page; the others are a command away.
 MOST_ROWS = 300
+#: The critical path of a run with more events takes seconds: it is a command away.
+MOST_EVENTS_OF_A_PATH = 500_000
 #: What runs are compared by besides kernels.
 _BASES = {"op": "operator", "layer": "layer"}
 
@@ -71,10 +75,11 @@ class _Run:
     def _command(self, report: str) -> str:
         words = ["tracekit", "query", report, "--run", self.run_id]
         has_phase = any(parameter.name == "phase" for parameter in query_named(report).parameters)
-        return shlex.join([*words, *self._phase_words] if has_phase else words)
+        return shlex.join([*words, *self.phase_words] if has_phase else words)
 
     @property
-    def _phase_words(self) -> tuple[str, ...]:
+    def phase_words(self) -> tuple[str, ...]:
+        """The option of a command for the phase."""
         return () if self.phase == "all" else ("--phase", self.phase)
 
 
@@ -178,6 +183,20 @@ def _timeline(run: _Run) -> Iterator[Block]:
         yield timeline_of(run.titled("What the devices did"), result.rows(), rows)
 
 
+def _critical_path(run: _Run) -> Iterator[Block]:
+    files = run.database.query("run_summary", {"run_id": run.run_id}).rows()
+    count = sum(file["event_count"] or 0 for file in files)
+    has_devices = run.database.has_rows_in("attribution", run.run_id)
+    if not has_devices or count > MOST_EVENTS_OF_A_PATH:
+        return
+    with contextlib.suppress(UsageError):  # no device work with times
+        result = readable_path(critical_path(run.database, run.run_id, run.phase))
+        words = ["tracekit", "critical-path", run.run_id, *run.phase_words]
+        source = "docs/metrics.md, section Critical path"
+        command, notes = shlex.join(words), result.notes[1:]
+        yield _table(run.titled("Critical path"), result, command, result.heading, source, notes)
+
+
 def _steps(run: _Run) -> Iterator[Block]:
     steps = run.result("steps")
     chart = None if steps is None else step_chart(steps.rows())
@@ -277,10 +296,18 @@ _SECTIONS: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
                 ("launch_bounds", "Cost of launches"),
                 ("infeed", "Waiting for input"),
             ),
+            _critical_path,
         ),
     ),
     ("steps", "Steps", (_steps,)),
-    ("kernels", "Kernels", (_kernels,)),
+    (
+        "kernels",
+        "Kernels",
+        (
+            _kernels,
+            *_tables(("kernel_sequences", "Sequences that run again and again")),
+        ),
+    ),
     (
         "operators",
         "Operators",
@@ -288,6 +315,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
             ("ops", "Operators"),
             ("reported_op_breakdown", "Operators, as the profiler reports them"),
             ("reported_op_by_category", "Categories of operators"),
+            ("range_counters", "Counters by operator"),
         ),
     ),
     ("layers", "Layers", (_layers,)),
