@@ -18,6 +18,7 @@ from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.gathering import Gathered, gathered_from, joined
 from tracekit.attribution.host import host_of
 from tracekit.attribution.origins import origins_of
+from tracekit.attribution.packing import packed
 from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
 
 __all__ = ["Gathered", "attributed", "gathered_from", "joined"]
@@ -30,9 +31,10 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     used up; `folder` has the rows of the source from its parser, in a folder of Parquet files per
     table.
     """
-    texts, tracks = gathered.texts, gathered.tracks
+    known = gathered.known
+    texts, tracks = known.texts, known.tracks
     done = work.joined_work(gathered.taken("work"))
-    found = slices.joined_slices(gathered.taken("slices"))
+    found = slices.joined_slices(gathered.taken("slices"), known)
     done, tails = flows.followed(gathered.taken("flows"), done, found)
     worked = ids_in(done.correlation_id)
     captured = captures.read(gathered.taken("captures"), folder, worked, texts)
@@ -48,7 +50,8 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     del found  # the host has it, sorted
     origins = origins_of(done, host, recorded, captured, texts, tracks)
     if recorded.of_work is not None:
-        host = replace(host, step=steps_of_calls(host.after, origins.launch, recorded.of_work))
+        step = steps_of_calls(host.after, origins.launch, recorded.of_work)
+        host = replace(host, step=packed(step))
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     yield from work_rows(done, host, origins, texts, tracks)

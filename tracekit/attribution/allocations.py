@@ -17,15 +17,17 @@ from tracekit.attribution.columns import (
     Codes,
     Ints,
     Texts,
+    at,
     distinct,
     ends,
-    joined,
     nullable,
     numbers,
     together,
     used_of,
 )
 from tracekit.attribution.host import Host
+from tracekit.attribution.known import Known
+from tracekit.attribution.packing import Packed, joined
 from tracekit.attribution.pairing import paired
 from tracekit.attribution.passes import PHASES, passes, phases
 from tracekit.attribution.rows import Batch, in_batches
@@ -73,17 +75,17 @@ class _Moments:
     next_phase: Codes
 
 
-def gather(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, known: Known) -> dict[str, NDArray[Any]]:
     """Allocations and releases with known time and size."""
     rows = rows.filter(pc.and_(pc.is_valid(rows["time_ns"]), pc.is_valid(rows["size_bytes"])))
     return {
-        "track": tracks.codes(rows),
-        "device_kind": texts.codes(rows["device_kind"]),
+        "track": known.tracks.codes(rows),
+        "device_kind": known.texts.codes(rows["device_kind"]),
         **{name: numbers(rows[name]) for name in _NUMBERS},
     }
 
 
-def joined_events(parts: list[dict[str, NDArray[Any]]]) -> AllocationEvents:
+def joined_events(parts: list[dict[str, Packed]]) -> AllocationEvents:
     """Allocations and releases from their parts."""
     names = [column.name for column in fields(AllocationEvents)]
     kinds = {name: np.int64 if name in _NUMBERS else np.int32 for name in names}
@@ -101,7 +103,6 @@ def allocation_rows(
         return
     found = _moments(events, host, steps, texts, tracks)
     time = np.append(events.time_ns, NONE)
-    named = np.append(host.slices.name, 0)
 
     def columns(part: slice) -> dict[str, pa.Array]:
         made, ended = blocks.made[part], blocks.ended[part]
@@ -120,14 +121,14 @@ def allocation_rows(
             "size_bytes": pa.array(np.abs(events.size_bytes[known])),
             "start_ns": nullable(time[made]),
             "dur_ns": nullable(dur),
-            "op_event_id": nullable(np.append(host.slices.event_id, NONE)[found.op[made]]),
-            "op_name": texts.array(named[found.op[made]]),
+            "op_event_id": nullable(at(host.slices.event_id, found.op[made], NONE)),
+            "op_name": texts.array(host.slices.names(found.op[made])),
             "context_id": _id(found.context[made]),
             "step_index": nullable(found.step[made]),
             "phase_kind": _phase(found.phase[made]),
             "pass_index": nullable(found.number[made]),
             "next_phase_kind": _phase(found.next_phase[made]),
-            "release_op_name": texts.array(named[found.op[ended]]),
+            "release_op_name": texts.array(host.slices.names(found.op[ended])),
             "release_context_id": _id(found.context[ended]),
             "release_step_index": nullable(found.step[ended]),
             "release_phase_kind": _phase(found.phase[ended]),
@@ -143,14 +144,14 @@ def _moments(
 ) -> _Moments:
     place = _innermost(host, events.track, events.time_ns)
     process = tracks.process_codes(events.track)
-    context = np.append(host.context, -1)[place]
-    op = np.append(host.op, -1)[place]
-    every = passes(host, steps, tracks.process_codes(host.slices.track))
-    at = every.at(process.astype(np.int64), events.time_ns)
+    context = at(host.context, place)
+    op = at(host.op, place)
+    every = passes(host, steps, tracks)
+    begun = every.at(process.astype(np.int64), events.time_ns)
     own = phases(host, context)
-    phase = np.where(own > 0, own, every.phase_at(at, events.time_ns, events.track))
+    phase = np.where(own > 0, own, every.phase_at(begun, events.time_ns, events.track))
     # if nothing marks steps, those of the slices
-    step = steps.at(process, events.time_ns) if len(steps) else np.append(host.step, NONE)[place]
+    step = steps.at(process, events.time_ns) if len(steps) else at(host.step, place, NONE)
     return _Moments(
         np.append(op, -1),
         np.append(_maker(op, host, texts), -1),
@@ -158,8 +159,8 @@ def _moments(
         np.append(context, -1),
         np.append(step, NONE),
         np.append(phase, 0),
-        np.append(every.numbers(at), NONE),
-        np.append(every.next_phase(at, process.astype(np.int64)), 0),
+        np.append(every.numbers(begun), NONE),
+        np.append(every.next_phase(begun, process.astype(np.int64)), 0),
     )
 
 
@@ -172,10 +173,10 @@ def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
         asks = tracks == track
         reached = np.searchsorted(found.start_ns[first:last], times[asks], side="right")
         place[asks] = np.where(reached > 0, first + reached - 1, -1)
-    till = ends(found.start_ns, found.dur_ns)
     asks = np.flatnonzero(place >= 0)
     while len(asks):
-        asks = asks[till[place[asks]] <= times[asks]]
+        around = place[asks]
+        asks = asks[ends(found.start_ns[around], found.dur_ns[around]) <= times[asks]]
         place[asks] = host.parent[place[asks]]
         asks = asks[place[asks] >= 0]
     return place.astype(np.int32)
@@ -183,15 +184,16 @@ def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
 
 def _maker(op: Codes, host: Host, texts: Texts) -> Codes:
     """The operator that requested the memory, skipping those that only create a tensor."""
-    codes = used_of(host.slices.name)[0].tolist()
-    only_makes = np.zeros(max(codes, default=0) + 1, bool)
-    only_makes[[code for code in codes if _MAKER.fullmatch(texts.values[code] or "")]] = True
+    names = host.slices.forms.column("name").tolist()
+    only_makes = np.array(
+        [_MAKER.fullmatch(texts.values[code] or "") is not None for code in names]
+    )
     found = op.copy()
     asks = np.flatnonzero(found >= 0)
     while len(asks):
-        asks = asks[only_makes[host.slices.name[found[asks]]]]
+        asks = asks[only_makes[host.slices.form[found[asks]]]]
         above = host.parent[found[asks]]
-        found[asks] = np.append(host.op, -1)[above]
+        found[asks] = at(host.op, above)
         asks = asks[found[asks] >= 0]
     return found
 
@@ -199,7 +201,7 @@ def _maker(op: Codes, host: Host, texts: Texts) -> Codes:
 def _released_in_op(found: _Moments, host: Host, made: Ints, ended: Ints) -> pa.Array:
     """Whether a block is released in its allocation's operator, or in a call of that."""
     maker, place = found.maker[made], found.place[ended]
-    is_in = (maker >= 0) & (maker <= place) & (place < np.append(host.after, 0)[maker])
+    is_in = (maker >= 0) & (maker <= place) & (place < at(host.after, maker, 0))
     return pa.array(is_in, mask=(made < 0) | (ended < 0))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import NONE, Flags, Ints, ends, nullable
+from tracekit.attribution.columns import NONE, Flags, Ints, ends, in_parts, nullable
 from tracekit.attribution.repeats import find_steps
 from tracekit.attribution.rows import Batch
 from tracekit.attribution.work import DeviceWork
@@ -77,9 +77,12 @@ def steps_of_calls(after: Ints, launch: Ints, step: Ints) -> Ints:
     """
     known = np.flatnonzero(launch >= 0)
     known = known[np.argsort(launch[known], kind="stable")]
-    first = np.searchsorted(launch[known], np.arange(len(after)))
     places, numbers = np.append(launch[known], len(after)), np.append(step[known], NONE)
-    return np.where(places[first] < after, numbers[first], NONE)
+    found = np.full(len(after), NONE, np.int64)
+    for part in in_parts(len(after)):
+        first = np.searchsorted(places[:-1], np.arange(part.start, part.stop))
+        found[part] = np.where(places[first] < after[part], numbers[first], NONE)
+    return found
 
 
 def _on_device(work: DeviceWork, device: int, has_start: Flags) -> _OnDevice:

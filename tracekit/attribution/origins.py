@@ -9,13 +9,13 @@ import numpy as np
 
 from tracekit.attribution import reasons
 from tracekit.attribution.captures import Capture, replays_of
-from tracekit.attribution.columns import NONE, Codes, Flags, Ints, Texts, used_of
+from tracekit.attribution.columns import NONE, Codes, Column, Flags, Ints, Texts, at, used_of
 from tracekit.attribution.contexts import Symbol, Tree
+from tracekit.attribution.forms import CALL, OP
 from tracekit.attribution.host import Host
 from tracekit.attribution.launches import LaunchRows, found_by, launches
 from tracekit.attribution.names import type_of
 from tracekit.attribution.scopes import Scope, scopes
-from tracekit.attribution.slices import CALL, OP
 from tracekit.attribution.steps import RecordedSteps
 from tracekit.attribution.tracks import Tracks
 from tracekit.attribution.work import DeviceWork
@@ -56,13 +56,13 @@ def origins_of(
     launch, launch_reason = _launches(work, host, texts, tracks)
     replays = replays_of(captures, work, host, launch, texts)
     is_replay = replays.call >= 0
-    op = _at(host.op, np.where(is_replay, replays.call, launch))
-    context = np.where(is_replay, replays.context, _at(host.context, launch))
-    op_by_id = np.where((op < 0) & ~is_replay, _ops_by_id(work, host, op, tracks), -1)
+    op = at(host.op, np.where(is_replay, replays.call, launch))
+    context = np.where(is_replay, replays.context, at(host.context, launch))
+    op_by_id = _ops_by_id(work, host, op, (op < 0) & ~is_replay, tracks)
     op = np.where(op < 0, op_by_id, op)
-    context = np.where(op_by_id < 0, context, _at(host.context, op_by_id))
+    context = np.where(op_by_id < 0, context, at(host.context, op_by_id))
     context = np.where(work.op_name > 0, _scoped(work, host.tree, texts), context)
-    known_by_host = np.append(host.slices.name, 0)[op]
+    known_by_host = host.slices.names(op)
     op_name = np.where(work.op_name > 0, work.op_name, known_by_host)
     no_op = np.where(replays.reason > 0, replays.reason, texts.code(reasons.NO_OPERATOR))
     missing = np.where(launch < 0, launch_reason, no_op)
@@ -85,18 +85,13 @@ def origins_of(
     )
 
 
-def _at(column: Codes, places: Ints) -> Ints:
-    """The values of a column at places; -1 at -1."""
-    return np.append(column, -1)[places].astype(np.int64)
-
-
 def _has_id(ids: Ints) -> Flags:
     return np.asarray((ids != NONE) & (ids != 0))
 
 
 def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tuple[Ints, Codes]:
     """The call that launched each work, and the reason for none."""
-    calls = np.flatnonzero(host.slices.kind == CALL)
+    calls = np.flatnonzero(host.slices.of_form("kind") == CALL)
     launch = np.full(len(work), -1, np.int64)
     has_start, has_id = work.start_ns != NONE, _has_id(work.correlation_id)
     asks = np.flatnonzero(has_start & has_id)
@@ -114,8 +109,8 @@ def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tup
     return launch, reason.astype(np.int32)
 
 
-def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
-    """The operator with the external id of each work; -1 everywhere if such ids are wrong.
+def _ops_by_id(work: DeviceWork, host: Host, op: Ints, is_asked: Flags, tracks: Tracks) -> Ints:
+    """The operator with the external id of each work that asks; -1 everywhere if ids are wrong.
 
     If there are arrows from operators to work, they decide.
 
@@ -123,16 +118,19 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
     with `op`, the operators around launches, shows it. If the file has no launches, work cannot
     start before its operator.
     """
+    by_id = np.full(len(work), -1, np.int64)
+    if not is_asked.any():
+        return by_id
     if (work.op_event_id != NONE).any():
-        return _places_of(work.op_event_id, host.slices.event_id)
-    ops = np.flatnonzero((host.slices.kind == OP) & _has_id(host.slices.external_id))
+        return np.where(is_asked, _places_of(work.op_event_id, host.slices.event_id[:]), -1)
     asks = np.flatnonzero((work.start_ns != NONE) & _has_id(work.external_id))
+    ops = np.flatnonzero(host.slices.of_form("kind") == OP)
+    ops = ops[np.isin(host.slices.external_id[ops], work.external_id[asks])]
     found, _ = found_by(
         work.external_id[asks],
         work.start_ns[asks],
         _rows_of_host(host, host.slices.external_id, ops, tracks),
     )
-    by_id = np.full(len(work), -1, np.int64)
     by_id[asks] = np.append(ops, -1)[found]
     told = asks[op[asks] >= 0]
     if len(told):
@@ -140,7 +138,7 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
     else:
         known = by_id >= 0
         agrees = (host.slices.start_ns[by_id[known]] <= work.start_ns[known]).all()
-    return by_id if agrees else np.full(len(work), -1, np.int64)
+    return np.where(is_asked & agrees, by_id, -1)
 
 
 def _places_of(events: Ints, known: Ints) -> Ints:
@@ -155,7 +153,7 @@ def _rows_of_work(work: DeviceWork, ids: Ints, places: Ints, tracks: Tracks) -> 
     return LaunchRows(ids[places], work.external_id[places], work.start_ns[places], processes)
 
 
-def _rows_of_host(host: Host, ids: Ints, places: Ints, tracks: Tracks) -> LaunchRows:
+def _rows_of_host(host: Host, ids: Column, places: Ints, tracks: Tracks) -> LaunchRows:
     rows = host.slices
     processes = tracks.process_codes(rows.track[places])
     return LaunchRows(ids[places], rows.external_id[places], rows.start_ns[places], processes)
@@ -166,9 +164,9 @@ def _steps(work: DeviceWork, host: Host, steps: RecordedSteps, launch: Ints, op:
     if steps.of_work is not None:
         return steps.of_work
     caller = np.where(launch >= 0, launch, op)
-    known = np.append(host.step, NONE)
+    by_call = at(host.step, caller, NONE)
     # the call can be in another process, without step marks
-    by_host = np.where(known[caller] == NONE, known[op], known[caller])
+    by_host = np.where(by_call == NONE, at(host.step, op, NONE), by_call)
     if len(steps.of_device) == 0:
         return by_host
     asks_device = caller < 0 if len(steps.of_host) else np.ones(len(work), bool)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Codes, Ints, Texts, joined, numbers
-from tracekit.attribution.tracks import PLACE, Tracks
+from tracekit.attribution.columns import NONE, Codes, Ints, numbers
+from tracekit.attribution.known import Known
+from tracekit.attribution.packing import Packed, joined
+from tracekit.attribution.tracks import PLACE
 
 _NUMBERS = (
     "event_id",
@@ -52,31 +52,29 @@ class DeviceWork:
         return len(self.event_id)
 
 
-def gather_kernels(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
+def gather_kernels(rows: pa.Table, known: Known) -> dict[str, Ints]:
     """Kernels."""
-    kind = np.full(len(rows), texts.code("kernel"), np.int32)
-    return _gathered(rows, kind, texts.codes(rows["op_name"]), texts, tracks)
+    kind = np.full(len(rows), known.texts.code("kernel"), np.int32)
+    return _gathered(rows, kind, known.texts.codes(rows["op_name"]), known)
 
 
-def gather_transfers(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
+def gather_transfers(rows: pa.Table, known: Known) -> dict[str, Ints]:
     """Copies and sets."""
-    kind = texts.codes(rows["transfer_kind"])
-    return _gathered(rows, kind, np.zeros(len(rows), np.int32), texts, tracks)
+    kind = known.texts.codes(rows["transfer_kind"])
+    return _gathered(rows, kind, np.zeros(len(rows), np.int32), known)
 
 
-def _gathered(
-    rows: pa.Table, kind: Codes, op_name: Codes, texts: Texts, tracks: Tracks
-) -> dict[str, Ints]:
+def _gathered(rows: pa.Table, kind: Codes, op_name: Codes, known: Known) -> dict[str, Ints]:
     return {
-        "track": tracks.codes(rows),
+        "track": known.tracks.codes(rows),
         "kind": kind,
-        "name": texts.codes(rows["name"]),
+        "name": known.texts.codes(rows["name"]),
         "op_name": op_name,
         **{name: numbers(rows[name]) for name in _NUMBERS},
     }
 
 
-def joined_work(parts: list[dict[str, NDArray[Any]]]) -> DeviceWork:
+def joined_work(parts: list[dict[str, Packed]]) -> DeviceWork:
     """Work from its parts, in the order of the file, kernels first."""
     known = {
         column.name: joined(parts, column.name, np.int64 if column.name in _NUMBERS else np.int32)
