@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.attribution.columns import NONE, Codes, Ints, at, ends
+from tracekit.attribution.columns import NONE, Codes, Ints, at, ends, in_parts
 from tracekit.attribution.host import Host
 from tracekit.attribution.lookup import latest_before
 from tracekit.attribution.steps import Steps
@@ -54,16 +54,22 @@ class Passes:
         return np.where(is_same, np.append(self.phase, 0)[following], 0).astype(np.int32)
 
 
-def passes(host: Host, steps: Steps, tracks: Tracks) -> Passes:
-    """The passes of every process; `steps` are those of the hosts."""
-    phase = phases(host, host.context)
-    places = np.flatnonzero((phase > 0) & (phase != _DATA))
-    places = places[at(phase, host.parent[places], 0) != phase[places]]
+def passes(host: Host, phase_of: Codes, steps: Steps, tracks: Tracks) -> Passes:
+    """The passes of every process.
+
+    `phase_of` is the phase of each context, `steps` are those of the hosts.
+    """
+    places = np.concatenate(
+        [
+            np.zeros(0, np.int64),
+            *(_outermost(host, phase_of, part) for part in in_parts(len(host.slices))),
+        ]
+    )
     found = host.slices
     process = tracks.process_codes(found.track[places])
     order = np.lexsort((found.start_ns[places], process))
     places, owner = places[order], process[order].astype(np.int64)
-    kind = phase[places].astype(np.int32)
+    kind = phase_of[host.context[places]].astype(np.int32)
     step = steps.at(owner, found.start_ns[places])
     begins = np.arange(len(places)) == 0
     for column in (owner, kind, step):
@@ -82,6 +88,14 @@ def passes(host: Host, steps: Steps, tracks: Tracks) -> Passes:
     )
 
 
-def phases(host: Host, context: Codes) -> Codes:
-    """The phase of contexts, as a place in PHASES; 0 for none."""
-    return np.array([*(PHASES.index(n.phase) for n in host.tree.nodes), 0], np.int8)[context]
+def _outermost(host: Host, phase_of: Codes, part: slice) -> Ints:
+    """The places of slices in a phase that is a pass, and that the slice around is not in."""
+    phase = phase_of[host.context[part]]
+    around = phase_of[at(host.context, host.parent[part])]
+    is_outermost = (phase > 0) & (phase != _DATA) & (around != phase)
+    return np.asarray(part.start + np.flatnonzero(is_outermost))
+
+
+def phases(host: Host) -> Codes:
+    """The phase of each context, as a place in PHASES; 0 for none, and at the end, for -1."""
+    return np.array([*(PHASES.index(n.phase) for n in host.tree.nodes), 0], np.int8)
