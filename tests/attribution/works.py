@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ def device_work(works: Sequence[Work]) -> DeviceWork:
         for name in ("device_id", "start_ns", "dur_ns")
     }
     zeros = np.zeros(len(works), np.int64)
-    return DeviceWork(
-        **{column.name: named.get(column.name, zeros) for column in fields(DeviceWork)}
-    )
+    columns: dict[str, Any] = {
+        column.name: named.get(column.name, zeros) for column in fields(DeviceWork)
+    }
+    return DeviceWork(**columns)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
-from tracekit.attribution.columns import ids_in
+from tracekit.attribution.columns import give_back, ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.gathering import Gathered, gathered_from, joined
 from tracekit.attribution.host import host_of
@@ -40,6 +40,7 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     captured = captures.read(gathered.taken("captures"), folder, worked, texts)
     calls = ids_in(np.concatenate((worked, captures.correlations(captured))))
     slices.keep_callers(found, calls)
+    del worked, calls
     done = flows.asked(done, found, tails)
     recorded = steps.joined_steps(gathered.taken("steps"), tracks)
     if recorded.are_none():
@@ -48,14 +49,18 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
         recorded = replace(recorded, of_work=shown.step)
     host = host_of(found, recorded.of_host, texts, tracks)
     del found  # the host has it, sorted
+    give_back()
     origins = origins_of(done, host, recorded, captured, texts, tracks)
     if recorded.of_work is not None:
         step = steps_of_calls(host.after, origins.launch, recorded.of_work)
         host = replace(host, step=packed(step))
+    host.slices.drop("correlation_id", "external_id")
+    done = work.without_ids(done)
+    give_back()
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     yield from work_rows(done, host, origins, texts, tracks)
     del done, origins
-    host.slices.drop("correlation_id", "external_id")
+    give_back()
     events = allocations.joined_events(gathered.taken("allocations"))
     yield from allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)

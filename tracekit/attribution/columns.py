@@ -27,7 +27,7 @@ Flags = NDArray[np.bool_]
 NONE = int(np.iinfo(np.int64).min)
 LATEST = int(np.iinfo(np.int64).max)
 _BATCH_ROWS = 1 << 16
-_PART_ROWS = 1 << 18
+_PART_ROWS = 1 << 16
 
 
 class Column(Protocol):
@@ -130,6 +130,25 @@ def used_of(codes: Codes) -> tuple[Codes, Codes]:
     return used, places[codes]
 
 
+def give_back() -> None:
+    """Give memory that was freed back to the system, which small columns would not be."""
+    pa.default_memory_pool().release_unused()
+
+
+def are_among(values: Ints, ids: Ints) -> Flags:
+    """Which values are among ids, which are sorted and distinct, without NULL."""
+    places = np.searchsorted(ids, values)
+    return np.asarray((np.append(ids, NONE)[places] == values) & (values != NONE))
+
+
+def places_where(count: int, is_wanted: Callable[[slice], Flags]) -> Codes:
+    """The places of rows for which that holds, found in parts."""
+    found = [
+        (part.start + np.flatnonzero(is_wanted(part))).astype(np.int32) for part in in_parts(count)
+    ]
+    return np.concatenate([np.zeros(0, np.int32), *found])
+
+
 def in_parts(count: int) -> Iterator[slice]:
     """Parts of so many rows, for what would take too much memory for all rows at once."""
     for first in range(0, count, _PART_ROWS):
@@ -159,5 +178,5 @@ def batches(folder: Path, table: str, names: Sequence[str]) -> Iterator[pa.Recor
 
 def ids_in(values: Ints) -> Ints:
     """The distinct ids in a column, sorted, without NULL and 0."""
-    found = np.unique(values)
-    return np.asarray(found[(found != NONE) & (found != 0)])
+    found = np.sort(values[(values != NONE) & (values != 0)], kind="stable")  # nearly sorted
+    return np.asarray(found[np.diff(found, prepend=0) != 0])

@@ -56,7 +56,9 @@ def detected(work: DeviceWork) -> Detected:
     """
     step = np.full(len(work), NONE, np.int64)
     has_start = work.start_ns != NONE
-    shown = [_on_device(work, device, has_start) for device in np.unique(work.device_id).tolist()]
+    shown = [
+        _on_device(work, device, has_start) for device in np.unique(work.device_id[:]).tolist()
+    ]
     devices = tuple(device for device in shown if len(device.start_ns))
     if not devices or not _do_agree(devices):
         return Detected((), step)
@@ -86,7 +88,7 @@ def steps_of_calls(after: Ints, launch: Ints, step: Ints) -> Ints:
 
 
 def _on_device(work: DeviceWork, device: int, has_start: Flags) -> _OnDevice:
-    places = np.flatnonzero(has_start & (work.device_id == device))
+    places = np.flatnonzero(has_start & (work.device_id[:] == device))
     places = places[np.lexsort((work.event_id[places], work.start_ns[places]))]
     start, dur = work.start_ns[places], np.maximum(work.dur_ns[places], 0)
     found = find_steps(work.name[places].astype(np.int64), start, dur)

@@ -33,7 +33,7 @@ def fold(found: Slices, step: Column, texts: Texts) -> None:
     A family of names (equal except for their numbers) numbers iterations if it occurs in several
     steps but none of its names in two of them, or if it has more than `MOST_NAMES` names.
     """
-    annotations = np.flatnonzero(found.of_form("kind") == ANNOTATION)
+    annotations = found.of_kind(ANNOTATION)
     pairs = _distinct_pairs(found.of_form("name", annotations), step[annotations])
     families: dict[str, dict[int, set[int]]] = defaultdict(dict)
     for code, number in zip(*pairs.tolist(), strict=True):

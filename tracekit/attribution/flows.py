@@ -18,7 +18,7 @@ from tracekit.attribution.columns import NONE, Codes, Ints, by_text, numbers
 from tracekit.attribution.forms import CALL, OP
 from tracekit.attribution.known import Known
 from tracekit.attribution.nesting import holders
-from tracekit.attribution.packing import Packed, joined
+from tracekit.attribution.packing import Packed, joined, packed
 from tracekit.attribution.slices import Slices
 from tracekit.attribution.tracks import PLACE
 from tracekit.attribution.work import DeviceWork
@@ -77,12 +77,13 @@ def asked(work: DeviceWork, found: Slices, tails: _Tails | None) -> DeviceWork:
     """
     if tails is None:
         return work
-    ops = np.flatnonzero(found.of_form("kind") == OP)
+    ops = found.of_kind(OP)
     inner = ops[np.lexsort((found.event_id[ops], -found.dur_ns[ops]))]
     begun = zip(found.track[inner].tolist(), found.start_ns[inner].tolist(), strict=True)
     events = dict(zip(begun, found.event_id[inner].tolist(), strict=True))
     wanted = zip(*(column.tolist() for column in tails), strict=True)
-    return replace(work, op_event_id=np.array([events.get(key, NONE) for key in wanted], np.int64))
+    asked = np.array([events.get(key, NONE) for key in wanted], np.int64)
+    return replace(work, op_event_id=packed(asked))
 
 
 def _tails(parts: list[dict[str, Packed]], work: DeviceWork) -> dict[str, _Tails]:
@@ -110,7 +111,7 @@ def _tails_of(work: DeviceWork, starts: np.ndarray, heads: np.ndarray) -> _Tails
 
 def _calls_at(found: Slices, tails: _Tails) -> Ints:
     """The correlation id of the innermost call on a thread at a time; NONE for none."""
-    calls = np.flatnonzero(found.of_form("kind") == CALL)
+    calls = found.of_kind(CALL)
     around = holders(
         found.track[calls], found.start_ns[calls], found.dur_ns[calls], tails[0], tails[1]
     )

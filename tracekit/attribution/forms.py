@@ -39,6 +39,7 @@ class Form(NamedTuple):
         return (self.input_dims, self.input_types, self.input_strides, self.concrete_inputs)
 
 
+_TYPES = {"kind": np.int8, "is_users": np.bool_, "may_launch": np.bool_}
 #: The columns of a form that are codes of texts.
 TEXTS = ("name", *SIGNATURE, "module_hierarchy")
 
@@ -69,8 +70,7 @@ class Forms:
     def column(self, name: str) -> NDArray[Any]:
         """What each form has in a column."""
         place = Form._fields.index(name)
-        kind = np.bool_ if name in ("is_users", "may_launch") else np.int32
-        return np.array([form[place] for form in self.rows], kind)
+        return np.array([form[place] for form in self.rows], _TYPES.get(name, np.int32))
 
     def called(self) -> Codes:
         """The codes of the same forms as calls, which are added."""

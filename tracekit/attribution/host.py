@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.attribution import names
-from tracekit.attribution.columns import NONE, Codes, Texts, ends, in_parts
+from tracekit.attribution.columns import NONE, Codes, Texts, ends, in_parts, places_where
 from tracekit.attribution.contexts import Tree
 from tracekit.attribution.families import fold
 from tracekit.attribution.forms import CALL, OP
@@ -67,17 +67,14 @@ def _steps(found: Slices, steps: Steps, tracks: Tracks) -> Packed:
 
 def _links(found: Slices, texts: Texts, tracks: Tracks) -> Links:
     """The links of autograd's numbers between operators; other slices have none."""
-    is_op = found.of_form("kind") == OP
-    has_number = np.concatenate(
-        [
-            np.zeros(0, np.bool_),
-            *(
-                (found.sequence_id[part] != NONE) | (found.forward_thread_id[part] != NONE)
-                for part in in_parts(len(found))
-            ),
-        ]
+    is_op = found.forms.column("kind") == OP
+    numbers = (found.sequence_id, found.forward_thread_id)
+    places = places_where(
+        len(found),
+        lambda part: (
+            is_op[found.form[part]] & ((numbers[0][part] != NONE) | (numbers[1][part] != NONE))
+        ),
     )
-    places = np.flatnonzero(is_op & has_number)
     is_node = np.array(
         [names.is_autograd_node(texts.values[code] or "") for code in found.forms.column("name")],
         np.bool_,

@@ -9,12 +9,25 @@ import numpy as np
 
 from tracekit.attribution import reasons
 from tracekit.attribution.captures import Capture, replays_of
-from tracekit.attribution.columns import NONE, Codes, Column, Flags, Ints, Texts, at, used_of
+from tracekit.attribution.columns import (
+    NONE,
+    Codes,
+    Column,
+    Flags,
+    Ints,
+    Texts,
+    are_among,
+    at,
+    ids_in,
+    places_where,
+    used_of,
+)
 from tracekit.attribution.contexts import Symbol, Tree
 from tracekit.attribution.forms import CALL, OP
 from tracekit.attribution.host import Host
 from tracekit.attribution.launches import LaunchRows, found_by, launches
 from tracekit.attribution.names import type_of
+from tracekit.attribution.packing import Packed, packed
 from tracekit.attribution.scopes import Scope, scopes
 from tracekit.attribution.steps import RecordedSteps
 from tracekit.attribution.tracks import Tracks
@@ -32,12 +45,12 @@ class Origins:
     host's slices, ``context`` in the tree.
     """
 
-    launch: Ints
-    capture: Ints
-    op: Ints
+    launch: Codes
+    capture: Codes
+    op: Codes
     op_name: Codes
-    context: Ints
-    step: Ints
+    context: Codes
+    step: Packed
     launch_reason: Codes
     op_reason: Codes
     module_reason: Codes
@@ -72,16 +85,16 @@ def origins_of(
         np.where(context < 0, around, said[context]) for said in _reasons(host.tree, texts)
     )
     return Origins(
-        launch=launch,
-        capture=replays.call,
-        op=op,
-        op_name=op_name,
-        context=context,
-        step=_steps(work, host, steps, launch, op),
+        launch=launch.astype(np.int32),
+        capture=replays.call.astype(np.int32),
+        op=op.astype(np.int32),
+        op_name=op_name.astype(np.int32),
+        context=context.astype(np.int32),
+        step=packed(_steps(work, host, steps, launch, op)),
         launch_reason=launch_reason,
-        op_reason=np.where(op_name > 0, 0, missing),
-        module_reason=module_reason,
-        phase_reason=phase_reason,
+        op_reason=np.where(op_name > 0, 0, missing).astype(np.int32),
+        module_reason=module_reason.astype(np.int32),
+        phase_reason=phase_reason.astype(np.int32),
     )
 
 
@@ -91,7 +104,7 @@ def _has_id(ids: Ints) -> Flags:
 
 def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tuple[Ints, Codes]:
     """The call that launched each work, and the reason for none."""
-    calls = np.flatnonzero(host.slices.of_form("kind") == CALL)
+    calls = host.slices.of_kind(CALL)
     launch = np.full(len(work), -1, np.int64)
     has_start, has_id = work.start_ns != NONE, _has_id(work.correlation_id)
     asks = np.flatnonzero(has_start & has_id)
@@ -121,11 +134,17 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, is_asked: Flags, tracks: 
     by_id = np.full(len(work), -1, np.int64)
     if not is_asked.any():
         return by_id
-    if (work.op_event_id != NONE).any():
-        return np.where(is_asked, _places_of(work.op_event_id, host.slices.event_id[:]), -1)
+    if (work.op_event_id[:] != NONE).any():
+        return np.where(is_asked, _places_of(work.op_event_id[:], host.slices.event_id[:]), -1)
     asks = np.flatnonzero((work.start_ns != NONE) & _has_id(work.external_id))
-    ops = np.flatnonzero(host.slices.of_form("kind") == OP)
-    ops = ops[np.isin(host.slices.external_id[ops], work.external_id[asks])]
+    wanted = ids_in(work.external_id[asks])
+    is_op = host.slices.forms.column("kind") == OP
+    ops = places_where(
+        len(host.slices),
+        lambda part: (
+            is_op[host.slices.form[part]] & are_among(host.slices.external_id[part], wanted)
+        ),
+    )
     found, _ = found_by(
         work.external_id[asks],
         work.start_ns[asks],

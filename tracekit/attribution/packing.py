@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Ints
+from tracekit.attribution.columns import NONE, Ints, give_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def repacked(columns: list[Packed]) -> Packed:
         column = columns.pop()
         codes[end - len(column) : end] = _recoded(column, least, kind)
         end -= len(column)
-    pa.default_memory_pool().release_unused()
+    give_back()
     return Packed(codes, least, most)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.attribution.columns import NONE, Codes, Ints, at, ends, in_parts
+from tracekit.attribution.columns import NONE, Codes, Flags, Ints, at, ends, places_where
 from tracekit.attribution.host import Host
 from tracekit.attribution.lookup import latest_before
 from tracekit.attribution.steps import Steps
@@ -59,12 +59,7 @@ def passes(host: Host, phase_of: Codes, steps: Steps, tracks: Tracks) -> Passes:
 
     `phase_of` is the phase of each context, `steps` are those of the hosts.
     """
-    places = np.concatenate(
-        [
-            np.zeros(0, np.int64),
-            *(_outermost(host, phase_of, part) for part in in_parts(len(host.slices))),
-        ]
-    )
+    places = places_where(len(host.slices), lambda part: _are_outermost(host, phase_of, part))
     found = host.slices
     process = tracks.process_codes(found.track[places])
     order = np.lexsort((found.start_ns[places], process))
@@ -88,12 +83,11 @@ def passes(host: Host, phase_of: Codes, steps: Steps, tracks: Tracks) -> Passes:
     )
 
 
-def _outermost(host: Host, phase_of: Codes, part: slice) -> Ints:
-    """The places of slices in a phase that is a pass, and that the slice around is not in."""
+def _are_outermost(host: Host, phase_of: Codes, part: slice) -> Flags:
+    """Which slices are in a phase that is a pass, and that the slice around is not in."""
     phase = phase_of[host.context[part]]
     around = phase_of[at(host.context, host.parent[part])]
-    is_outermost = (phase > 0) & (phase != _DATA) & (around != phase)
-    return np.asarray(part.start + np.flatnonzero(is_outermost))
+    return np.asarray((phase > 0) & (phase != _DATA) & (around != phase))
 
 
 def phases(host: Host) -> Codes:

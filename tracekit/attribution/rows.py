@@ -80,7 +80,7 @@ def op_rows(
 ) -> Iterator[Batch]:
     """The rows of `op_call`, by thread and start."""
     rows = host.slices
-    ops = np.flatnonzero(rows.of_form("kind") == OP).astype(np.int32)
+    ops = rows.of_kind(OP)
     callees = _Callees(host, ops)
     sums = _device_sums(host, work, origins)
 

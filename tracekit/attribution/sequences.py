@@ -40,7 +40,7 @@ class Links:
     is_backward: Flags
     is_forward: Flags
 
-    def among(self, places: Places, count: int) -> Links:
+    def among(self, places: Codes, count: int) -> Links:
         """The same of `count` slices, of which the operators have these places."""
         forward = np.full(count, -1, np.int32)
         is_backward, is_forward = (np.zeros(count, np.bool_) for _ in range(2))

@@ -11,7 +11,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tracekit.attribution import names
-from tracekit.attribution.columns import NONE, Codes, Flags, Ints, at, by_text, numbers
+from tracekit.attribution.columns import (
+    Codes,
+    Flags,
+    Ints,
+    are_among,
+    at,
+    by_text,
+    numbers,
+    places_where,
+)
 from tracekit.attribution.forms import ANNOTATION, CALL, MODULE, OP, TEXTS, Forms
 from tracekit.attribution.known import Known
 from tracekit.attribution.packing import Packed, joined, repacked
@@ -62,6 +71,11 @@ class Slices:
         """Give some rows other forms."""
         self.form = self.form.astype(_least_type(len(self.forms.rows)), copy=False)
         self.form[places] = forms
+
+    def of_kind(self, kind: int) -> Codes:
+        """The places of rows of a kind."""
+        is_of = self.forms.column("kind") == kind
+        return places_where(len(self), lambda part: is_of[self.form[part]])
 
     def drop(self, *columns: str) -> None:
         """Let go of columns that nobody needs any more: they then have no rows."""
@@ -134,11 +148,9 @@ def keep_callers(found: Slices, correlations: Ints) -> None:
     """Leave out calls but those with these correlation ids, which are sorted and distinct."""
     may_call = np.flatnonzero(found.of_form("may_launch"))
     ids = found.correlation_id[may_call]
-    places = np.searchsorted(correlations, ids)
-    is_call = (np.append(correlations, NONE)[places] == ids) & (ids != NONE)
     calls = found.forms.called()
     stays = found.of_form("kind") != CALL
-    places = may_call[is_call]
+    places = may_call[are_among(ids, correlations)]
     found.put_forms(places, calls[found.form[places]])
     stays[places] = True
     if not stays.all():

@@ -64,7 +64,7 @@ class RecordedSteps:
 
     def at_work(self, work: DeviceWork) -> Ints:
         """The step of its device in which each work starts."""
-        on = work.device_id if self.counts_by_device else work.track
+        on = work.device_id[:] if self.counts_by_device else work.track
         return self.of_device.at(on, work.start_ns)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from tracekit.attribution.columns import NONE, Codes, Ints, numbers
 from tracekit.attribution.known import Known
-from tracekit.attribution.packing import Packed, joined
+from tracekit.attribution.packing import Packed, joined, packed, repacked
 from tracekit.attribution.tracks import PLACE
 
 _NUMBERS = (
@@ -21,6 +22,8 @@ _NUMBERS = (
     "correlation_id",
     "external_id",
 )
+#: Few distinct values, which take little memory.
+_PACKED = ("device_id", "stream_id")
 CODES = ("kind", "name", "op_name")
 OF_KERNELS = (*_NUMBERS, *PLACE, "name", "op_name")
 OF_TRANSFERS = (*_NUMBERS, *PLACE, "name", "transfer_kind")
@@ -39,13 +42,13 @@ class DeviceWork:
     name: Codes
     op_name: Codes
     event_id: Ints
-    device_id: Ints
-    stream_id: Ints
+    device_id: Packed
+    stream_id: Packed
     start_ns: Ints
     dur_ns: Ints
     correlation_id: Ints
     external_id: Ints
-    op_event_id: Ints
+    op_event_id: Packed
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -76,9 +79,22 @@ def _gathered(rows: pa.Table, kind: Codes, op_name: Codes, known: Known) -> dict
 
 def joined_work(parts: list[dict[str, Packed]]) -> DeviceWork:
     """Work from its parts, in the order of the file, kernels first."""
-    known = {
+    known: dict[str, Any] = {
         column.name: joined(parts, column.name, np.int64 if column.name in _NUMBERS else np.int32)
         for column in fields(DeviceWork)
-        if column.name != "op_event_id"
+        if column.name not in (*_PACKED, "op_event_id")
     }
-    return DeviceWork(**known, op_event_id=np.full(len(known["event_id"]), NONE))
+    for name in _PACKED:
+        known[name] = repacked([part.pop(name) for part in parts])
+    none = packed(np.full(len(known["event_id"]), NONE))
+    return DeviceWork(**known, op_event_id=none)
+
+
+def without_ids(work: DeviceWork) -> DeviceWork:
+    """Work whose origins are found: the columns that only lead there have no rows."""
+    return replace(
+        work,
+        correlation_id=work.correlation_id[:0].copy(),
+        external_id=work.external_id[:0].copy(),
+        op_event_id=work.op_event_id.reordered(np.zeros(0, np.int64)),
+    )
