@@ -157,16 +157,20 @@ class Replays:
     for other work.
     """
 
-    call: Ints
-    context: Ints
+    call: Codes
+    context: Codes
     reason: Codes
+
+    def part(self, rows: slice) -> Replays:
+        """The same of some works."""
+        return Replays(self.call[rows], self.context[rows], self.reason[rows])
 
 
 def replays_of(
     captures: Sequence[Capture], work: DeviceWork, host: Host, launch: Ints, texts: Texts
 ) -> Replays:
     """Find the capture that each graph launch replays, and the contexts of its calls."""
-    call, context = (np.full(len(work), -1, np.int64) for _ in range(2))
+    call, context = (np.full(len(work), -1, np.int32) for _ in range(2))
     reason = np.zeros(len(work), np.int32)
     copies: dict[tuple[int, int], tuple[Ints, Ints]] = {}
     for place, ran in _graphs(work, host, launch, texts):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.attribution import reasons
-from tracekit.attribution.captures import Capture, replays_of
+from tracekit.attribution.captures import Capture, Replays, replays_of
 from tracekit.attribution.columns import (
     NONE,
     Codes,
@@ -19,6 +19,7 @@ from tracekit.attribution.columns import (
     are_among,
     at,
     ids_in,
+    in_parts,
     places_where,
     used_of,
 )
@@ -27,7 +28,7 @@ from tracekit.attribution.forms import CALL, OP
 from tracekit.attribution.host import Host
 from tracekit.attribution.launches import LaunchRows, found_by, launches
 from tracekit.attribution.names import type_of
-from tracekit.attribution.packing import Packed, packed
+from tracekit.attribution.packing import Packed, packed, repacked
 from tracekit.attribution.scopes import Scope, scopes
 from tracekit.attribution.steps import RecordedSteps
 from tracekit.attribution.tracks import Tracks
@@ -68,44 +69,88 @@ def origins_of(
     """Find the origin of each work; operators that the profiler names become contexts."""
     launch, launch_reason = _launches(work, host, texts, tracks)
     replays = replays_of(captures, work, host, launch, texts)
-    is_replay = replays.call >= 0
-    op = at(host.op, np.where(is_replay, replays.call, launch))
-    context = np.where(is_replay, replays.context, at(host.context, launch))
-    op_by_id = _ops_by_id(work, host, op, (op < 0) & ~is_replay, tracks)
-    op = np.where(op < 0, op_by_id, op)
-    context = np.where(op_by_id < 0, context, at(host.context, op_by_id))
-    context = np.where(work.op_name > 0, _scoped(work, host.tree, texts), context)
-    known_by_host = host.slices.names(op)
-    op_name = np.where(work.op_name > 0, work.op_name, known_by_host)
-    no_op = np.where(replays.reason > 0, replays.reason, texts.code(reasons.NO_OPERATOR))
-    missing = np.where(launch < 0, launch_reason, no_op)
-    nothing = reasons.TOO_MANY if host.tree.is_full else reasons.NOTHING_AROUND
-    around = np.where(launch < 0, launch_reason, texts.code(nothing))
-    module_reason, phase_reason = (
-        np.where(context < 0, around, said[context]) for said in _reasons(host.tree, texts)
-    )
+    op = at(host.op, np.where(replays.call >= 0, replays.call, launch)).astype(np.int32)
+    by_id = _ops_by_id(work, host, op, (op < 0) & (replays.call < 0), tracks)
+    scoped = _scoped(work, host.tree, texts)
+    missing = _missing(host.tree, texts)
+    columns: list[dict[str, Codes]] = []
+    step: list[Packed] = []
+    for part in in_parts(len(work)):
+        found = _Found(launch[part], launch_reason[part], replays.part(part), by_id[part])
+        columns.append(_columns(work, host, found, scoped, missing, part))
+        step.append(packed(_steps(work, host, steps, found.launch, columns[-1]["op"], part)))
+    every = {
+        name: np.concatenate([np.zeros(0, np.int32), *(column.pop(name) for column in columns)])
+        for name in ("op", "op_name", "context", "op_reason", "module_reason", "phase_reason")
+    }
     return Origins(
-        launch=launch.astype(np.int32),
-        capture=replays.call.astype(np.int32),
-        op=op.astype(np.int32),
-        op_name=op_name.astype(np.int32),
-        context=context.astype(np.int32),
-        step=packed(_steps(work, host, steps, launch, op)),
+        launch=launch,
         launch_reason=launch_reason,
-        op_reason=np.where(op_name > 0, 0, missing).astype(np.int32),
-        module_reason=module_reason.astype(np.int32),
-        phase_reason=phase_reason.astype(np.int32),
+        capture=replays.call,
+        step=repacked(step),
+        **every,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is found of some works by ids, one array per column."""
+
+    launch: Codes
+    launch_reason: Codes
+    replays: Replays
+    op_by_id: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """The codes of reasons: for no operator, for nothing around, and those of each context."""
+
+    op: int
+    around: int
+    module: Codes
+    phase: Codes
+
+
+def _missing(tree: Tree, texts: Texts) -> _Missing:
+    nothing = reasons.TOO_MANY if tree.is_full else reasons.NOTHING_AROUND
+    return _Missing(texts.code(reasons.NO_OPERATOR), texts.code(nothing), *_reasons(tree, texts))
+
+
+def _columns(
+    work: DeviceWork, host: Host, found: _Found, scoped: Codes, missing: _Missing, part: slice
+) -> dict[str, Codes]:
+    """The columns of `Origins` for some works; `scoped` is the context of each operator's name."""
+    launch, by_id, replays = found.launch, found.op_by_id, found.replays
+    is_replay, said = replays.call >= 0, work.op_name[part]
+    op = at(host.op, np.where(is_replay, replays.call, launch))
+    op = np.where(op < 0, by_id, op)
+    context = np.where(is_replay, replays.context, at(host.context, launch))
+    context = np.where(by_id < 0, context, at(host.context, by_id))
+    context = np.where(said > 0, scoped[said], context)
+    op_name = np.where(said > 0, said, host.slices.names(op))
+    no_op = np.where(replays.reason > 0, replays.reason, missing.op)
+    no_op = np.where(launch < 0, found.launch_reason, no_op)
+    around = np.where(launch < 0, found.launch_reason, missing.around)
+    columns = {
+        "op": op,
+        "op_name": op_name,
+        "context": context,
+        "op_reason": np.where(op_name > 0, 0, no_op),
+        "module_reason": np.where(context < 0, around, missing.module[context]),
+        "phase_reason": np.where(context < 0, around, missing.phase[context]),
+    }
+    return {name: column.astype(np.int32) for name, column in columns.items()}
 
 
 def _has_id(ids: Ints) -> Flags:
     return np.asarray((ids != NONE) & (ids != 0))
 
 
-def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tuple[Ints, Codes]:
+def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tuple[Codes, Codes]:
     """The call that launched each work, and the reason for none."""
     calls = host.slices.of_kind(CALL)
-    launch = np.full(len(work), -1, np.int64)
+    launch = np.full(len(work), -1, np.int32)
     has_start, has_id = work.start_ns != NONE, _has_id(work.correlation_id)
     asks = np.flatnonzero(has_start & has_id)
     is_mixed = np.zeros(len(work), bool)
@@ -131,7 +176,7 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, is_asked: Flags, tracks: 
     with `op`, the operators around launches, shows it. If the file has no launches, work cannot
     start before its operator.
     """
-    by_id = np.full(len(work), -1, np.int64)
+    by_id = np.full(len(work), -1, np.int32)
     if not is_asked.any():
         return by_id
     if (work.op_event_id[:] != NONE).any():
@@ -178,28 +223,30 @@ def _rows_of_host(host: Host, ids: Column, places: Ints, tracks: Tracks) -> Laun
     return LaunchRows(ids[places], rows.external_id[places], rows.start_ns[places], processes)
 
 
-def _steps(work: DeviceWork, host: Host, steps: RecordedSteps, launch: Ints, op: Ints) -> Ints:
+def _steps(
+    work: DeviceWork, host: Host, steps: RecordedSteps, launch: Codes, op: Codes, part: slice
+) -> Ints:
     """The step in which each work was launched; if unknown, that of its device."""
     if steps.of_work is not None:
-        return steps.of_work
+        return steps.of_work[part]
     caller = np.where(launch >= 0, launch, op)
     by_call = at(host.step, caller, NONE)
     # the call can be in another process, without step marks
     by_host = np.where(by_call == NONE, at(host.step, op, NONE), by_call)
     if len(steps.of_device) == 0:
         return by_host
-    asks_device = caller < 0 if len(steps.of_host) else np.ones(len(work), bool)
-    return np.where(asks_device, steps.at_work(work), by_host)
+    asks_device = caller < 0 if len(steps.of_host) else np.ones(len(launch), bool)
+    return np.where(asks_device, steps.at_work(work, part), by_host)
 
 
 def _scoped(work: DeviceWork, tree: Tree, texts: Texts) -> Ints:
-    """The context of each operator that the profiler names; -1 if it names none."""
+    """The context of each operator that the profiler names, by the code of its name; or -1."""
     named = [code for code in used_of(work.op_name)[0].tolist() if code]
     found = scopes([texts.values[code] or "" for code in named])
     contexts = np.full(len(texts.values), -1, np.int64)
     for code in named:
         contexts[code] = _scope_context(code, found[texts.values[code] or ""], tree, texts)
-    return contexts[work.op_name]
+    return contexts
 
 
 def _scope_context(code: int, scope: Scope, tree: Tree, texts: Texts) -> int:

@@ -62,10 +62,10 @@ class RecordedSteps:
         """Whether nothing marks steps."""
         return not len(self.of_host) and not len(self.of_device)
 
-    def at_work(self, work: DeviceWork) -> Ints:
-        """The step of its device in which each work starts."""
-        on = work.device_id[:] if self.counts_by_device else work.track
-        return self.of_device.at(on, work.start_ns)
+    def at_work(self, work: DeviceWork, part: slice) -> Ints:
+        """The step of its device in which each of some works starts."""
+        on = work.device_id[part] if self.counts_by_device else work.track[part]
+        return self.of_device.at(on, work.start_ns[part])
 
 
 def gather(rows: pa.Table, known: Known) -> dict[str, NDArray[Any]]:
