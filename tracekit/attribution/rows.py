@@ -19,7 +19,7 @@ from tracekit.attribution.work import DeviceWork
 from tracekit.schema import ATTRIBUTION, CALLING_CONTEXT, INT, OP_CALL, TEXT, Table, batch
 
 Batch = tuple[str, pa.RecordBatch]
-_ROWS = 1 << 16
+_ROWS = 1 << 14
 _REASONS = ("launch_reason", "op_reason", "module_reason", "phase_reason")
 
 
