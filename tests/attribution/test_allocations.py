@@ -30,7 +30,7 @@ def blocks_of(*events: tuple[int, int | None, int, int]) -> list[tuple[int, int,
         for column in (zip(*events, strict=True) if events else ([], [], [], []))
     )
     found = paired(pool, address, time, np.arange(len(events)), size)
-    rows = zip(found.made.tolist(), found.ended.tolist(), found.until.tolist(), strict=True)
+    rows = zip(found.made.tolist(), found.ended.tolist(), found.until[:].tolist(), strict=True)
     return sorted((made, ended, None if until == NONE else until) for made, ended, until in rows)
 
 

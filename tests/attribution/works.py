@@ -46,7 +46,7 @@ def device_work(works: Sequence[Work], texts: Texts | None = None) -> DeviceWork
         for name in _TEXTS
     }
     zeros = np.zeros(len(works), np.int64)
-    known = named | said
+    known: dict[str, Any] = named | said
     return DeviceWork(
         **{column.name: known.get(column.name, zeros) for column in fields(DeviceWork)}
     )
@@ -57,12 +57,14 @@ def sums_of(works: Sequence[Work]) -> dict[str, list[dict[str, Any]]]:
     texts = Texts()
     work = device_work(works, texts)
     zeros = np.zeros(len(works), np.int64)
-    known = {
+    of_host: dict[str, Any] = {
         "op_name": work.op_name,
         "context": np.array([one.context for one in works], np.int64),
         "step": np.array([one.step for one in works], np.int64),
     }
-    origins = Origins(**{column.name: known.get(column.name, zeros) for column in fields(Origins)})
+    origins = Origins(
+        **{column.name: of_host.get(column.name, zeros) for column in fields(Origins)}
+    )
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, batch in sum_rows(work, origins, alone(work)[0], texts):
         found[table] += batch.to_pylist()

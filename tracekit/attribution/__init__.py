@@ -15,11 +15,12 @@ import pyarrow as pa
 
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
 from tracekit.attribution.alone import alone
-from tracekit.attribution.columns import ids_in
+from tracekit.attribution.columns import give_back, ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.gathering import Gathered, gathered_from, joined
 from tracekit.attribution.host import host_of
 from tracekit.attribution.origins import origins_of
+from tracekit.attribution.packing import packed
 from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
 from tracekit.attribution.sums import sum_rows
 
@@ -33,14 +34,16 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     used up; `folder` has the rows of the source from its parser, in a folder of Parquet files per
     table.
     """
-    texts, tracks = gathered.texts, gathered.tracks
+    known = gathered.known
+    texts, tracks = known.texts, known.tracks
     done = work.joined_work(gathered.taken("work"))
-    found = slices.joined_slices(gathered.taken("slices"))
+    found = slices.joined_slices(gathered.taken("slices"), known)
     done, tails = flows.followed(gathered.taken("flows"), done, found)
     worked = ids_in(done.correlation_id)
     captured = captures.read(gathered.taken("captures"), folder, worked, texts)
     calls = ids_in(np.concatenate((worked, captures.correlations(captured))))
     slices.keep_callers(found, calls)
+    del worked, calls
     done = flows.asked(done, found, tails)
     recorded = steps.joined_steps(gathered.taken("steps"), tracks)
     if recorded.are_none():
@@ -49,9 +52,14 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
         recorded = replace(recorded, of_work=shown.step)
     host = host_of(found, recorded.of_host, texts, tracks)
     del found  # the host has it, sorted
+    give_back()
     origins = origins_of(done, host, recorded, captured, texts, tracks)
     if recorded.of_work is not None:
-        host = replace(host, step=steps_of_calls(host.after, origins.launch, recorded.of_work))
+        step = steps_of_calls(host.after, origins.launch, recorded.of_work)
+        host = replace(host, step=packed(step))
+    host.slices.drop("correlation_id", "external_id")
+    done = work.without_ids(done)
+    give_back()
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     is_alone, has_time = alone(done)
@@ -59,6 +67,6 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     yield from work_rows(done, host, origins, marks, texts, tracks)
     yield from sum_rows(done, origins, is_alone, texts)
     del done, origins
-    host.slices.drop("correlation_id", "external_id")
+    give_back()
     events = allocations.joined_events(gathered.taken("allocations"))
     yield from allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)

@@ -15,18 +15,21 @@ from numpy.typing import NDArray
 from tracekit.attribution.columns import (
     NONE,
     Codes,
+    Flags,
     Ints,
     Texts,
+    at,
     distinct,
     ends,
-    joined,
     nullable,
     numbers,
     together,
     used_of,
 )
 from tracekit.attribution.host import Host
-from tracekit.attribution.pairing import paired
+from tracekit.attribution.known import Known
+from tracekit.attribution.packing import Packed, repacked
+from tracekit.attribution.pairing import Blocks, paired
 from tracekit.attribution.passes import PHASES, passes, phases
 from tracekit.attribution.rows import Batch, in_batches
 from tracekit.attribution.steps import Steps
@@ -44,15 +47,15 @@ _MAKER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AllocationEvents:
-    """Allocations and releases, one array per column; ``device_kind`` is the code of a text."""
+    """Allocations and releases by column; ``device_kind`` is the code of a text."""
 
-    track: Codes
-    device_kind: Codes
-    event_id: Ints
-    time_ns: Ints
-    size_bytes: Ints
-    address: Ints
-    device_id: Ints
+    track: Packed
+    device_kind: Packed
+    event_id: Packed
+    time_ns: Packed
+    size_bytes: Packed
+    address: Packed
+    device_id: Packed
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -61,7 +64,7 @@ class AllocationEvents:
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """The places of events in `Host`, -1 for none; an additional row stands for none."""
+    """Moments of events: places in `Host`, -1 for none, and what is known."""
 
     op: Codes
     maker: Codes
@@ -73,94 +76,125 @@ class _Moments:
     next_phase: Codes
 
 
-def gather(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+#: What a moment has that is not known; -1 in the other columns.
+_UNKNOWN = {"step": NONE, "phase": 0, "number": NONE, "next_phase": 0}
+
+
+def gather(rows: pa.Table, known: Known) -> dict[str, NDArray[Any]]:
     """Allocations and releases with known time and size."""
     rows = rows.filter(pc.and_(pc.is_valid(rows["time_ns"]), pc.is_valid(rows["size_bytes"])))
     return {
-        "track": tracks.codes(rows),
-        "device_kind": texts.codes(rows["device_kind"]),
+        "track": known.tracks.codes(rows),
+        "device_kind": known.texts.codes(rows["device_kind"]),
         **{name: numbers(rows[name]) for name in _NUMBERS},
     }
 
 
-def joined_events(parts: list[dict[str, NDArray[Any]]]) -> AllocationEvents:
+def joined_events(parts: list[dict[str, Packed]]) -> AllocationEvents:
     """Allocations and releases from their parts."""
     names = [column.name for column in fields(AllocationEvents)]
-    kinds = {name: np.int64 if name in _NUMBERS else np.int32 for name in names}
-    return AllocationEvents(**{name: joined(parts, name, kinds[name]) for name in names})
+    return AllocationEvents(
+        **{name: repacked([part.pop(name) for part in parts]) for name in names}
+    )
 
 
 def allocation_rows(
     events: AllocationEvents, host: Host, steps: Steps, texts: Texts, tracks: Tracks
 ) -> Iterator[Batch]:
     """The rows of `allocation`: see there, and docs/metrics.md, section Memory by kind."""
-    process = tracks.process_codes(events.track)
-    pools = together(process, events.device_kind, distinct(events.device_id))
-    blocks = paired(pools, events.address, events.time_ns, events.event_id, events.size_bytes)
+    blocks = _blocks(events, tracks)
     if not len(blocks.made):
         return
-    found = _moments(events, host, steps, texts, tracks)
-    time = np.append(events.time_ns, NONE)
-    named = np.append(host.slices.name, 0)
+    asked = _Asked(events, host, steps, texts, tracks)
 
     def columns(part: slice) -> dict[str, pa.Array]:
-        made, ended = blocks.made[part], blocks.ended[part]
+        made, ended, until = blocks.made[part], blocks.ended[part], blocks.until[part]
         known = np.where(made >= 0, made, ended)
-        till = np.where(ended >= 0, time[ended], blocks.until[part])
-        is_whole = (made >= 0) & (till != NONE)
-        dur = np.where(is_whole, till - time[made], NONE)
+        start, till = at(events.time_ns, made, NONE), at(events.time_ns, ended, NONE)
+        till = np.where(ended >= 0, till, until)
+        dur = np.where((made >= 0) & (till != NONE), till - start, NONE)
         dur = np.where(dur < 0, NONE, dur)  # beyond 64 bits
+        track = events.track[known]
+        begun, gone = asked.of(made), asked.of(ended)
         return {
-            "event_id": nullable(np.append(events.event_id, NONE)[made]),
-            "release_event_id": nullable(np.append(events.event_id, NONE)[ended]),
-            "process_id": tracks.process_ids(events.track[known]),
+            "event_id": nullable(at(events.event_id, made, NONE)),
+            "release_event_id": nullable(at(events.event_id, ended, NONE)),
+            "process_id": tracks.process_ids(track),
             "device_kind": texts.array(events.device_kind[known]),
             "device_id": nullable(events.device_id[known]),
             "address": nullable(events.address[known]),
             "size_bytes": pa.array(np.abs(events.size_bytes[known])),
-            "start_ns": nullable(time[made]),
+            "start_ns": nullable(start),
             "dur_ns": nullable(dur),
-            "op_event_id": nullable(np.append(host.slices.event_id, NONE)[found.op[made]]),
-            "op_name": texts.array(named[found.op[made]]),
-            "context_id": _id(found.context[made]),
-            "step_index": nullable(found.step[made]),
-            "phase_kind": _phase(found.phase[made]),
-            "pass_index": nullable(found.number[made]),
-            "next_phase_kind": _phase(found.next_phase[made]),
-            "release_op_name": texts.array(named[found.op[ended]]),
-            "release_context_id": _id(found.context[ended]),
-            "release_step_index": nullable(found.step[ended]),
-            "release_phase_kind": _phase(found.phase[ended]),
-            "release_pass_index": nullable(found.number[ended]),
-            "is_released_in_op": _released_in_op(found, host, made, ended),
+            "op_event_id": nullable(at(host.slices.event_id, begun.op, NONE)),
+            "op_name": texts.array(host.slices.names(begun.op)),
+            "context_id": _id(begun.context),
+            "step_index": nullable(begun.step),
+            "phase_kind": _phase(begun.phase),
+            "pass_index": nullable(begun.number),
+            "next_phase_kind": _phase(begun.next_phase),
+            "release_op_name": texts.array(host.slices.names(gone.op)),
+            "release_context_id": _id(gone.context),
+            "release_step_index": nullable(gone.step),
+            "release_phase_kind": _phase(gone.phase),
+            "release_pass_index": nullable(gone.number),
+            "is_released_in_op": _released_in_op(begun.maker, gone.place, host, made, ended),
         }
 
     yield from in_batches(ALLOCATION, len(blocks.made), columns)
 
 
-def _moments(
-    events: AllocationEvents, host: Host, steps: Steps, texts: Texts, tracks: Tracks
-) -> _Moments:
-    place = _innermost(host, events.track, events.time_ns)
-    process = tracks.process_codes(events.track)
-    context = np.append(host.context, -1)[place]
-    op = np.append(host.op, -1)[place]
-    every = passes(host, steps, tracks.process_codes(host.slices.track))
-    at = every.at(process.astype(np.int64), events.time_ns)
-    own = phases(host, context)
-    phase = np.where(own > 0, own, every.phase_at(at, events.time_ns, events.track))
-    # if nothing marks steps, those of the slices
-    step = steps.at(process, events.time_ns) if len(steps) else np.append(host.step, NONE)[place]
-    return _Moments(
-        np.append(op, -1),
-        np.append(_maker(op, host, texts), -1),
-        np.append(place, -1),
-        np.append(context, -1),
-        np.append(step, NONE),
-        np.append(phase, 0),
-        np.append(every.numbers(at), NONE),
-        np.append(every.next_phase(at, process.astype(np.int64)), 0),
-    )
+def _blocks(events: AllocationEvents, tracks: Tracks) -> Blocks:
+    process = tracks.process_codes(events.track[:])
+    pools = together(process, events.device_kind[:], distinct(events.device_id[:]))
+    return paired(pools, events.address, events.time_ns, events.event_id, events.size_bytes)
+
+
+class _Asked:
+    """What is known of the moments of events: for some at once, as all would take much memory."""
+
+    def __init__(
+        self, events: AllocationEvents, host: Host, steps: Steps, texts: Texts, tracks: Tracks
+    ) -> None:
+        self._events, self._host, self._steps, self._tracks = events, host, steps, tracks
+        self._phases = phases(host)
+        self._passes = passes(host, self._phases, steps, tracks)
+        names = host.slices.forms.column("name").tolist()
+        is_maker = [_MAKER.fullmatch(texts.values[code] or "") is not None for code in names]
+        self._only_makes = np.array(is_maker, np.bool_)
+
+    def of(self, places: Ints) -> _Moments:
+        """The moments of the events at some places; of none at -1."""
+        known = np.flatnonzero(places >= 0)
+        found = self._known(places[known])
+        back = np.full(len(places), -1, np.int64)
+        back[known] = np.arange(len(known))
+        return _Moments(
+            *(
+                at(getattr(found, column.name), back, _UNKNOWN.get(column.name, -1))
+                for column in fields(_Moments)
+            )
+        )
+
+    def _known(self, places: Ints) -> _Moments:
+        tracks, times = self._events.track[places], self._events.time_ns[places]
+        host, every = self._host, self._passes
+        process = self._tracks.process_codes(tracks).astype(np.int64)
+        place = _innermost(host, tracks, times)
+        context, op = at(host.context, place), at(host.op, place)
+        begun = every.at(process, times)
+        own = self._phases[context]
+        return _Moments(
+            op=op,
+            maker=_maker(op, host, self._only_makes),
+            place=place,
+            context=context,
+            # if nothing marks steps, those of the slices
+            step=self._steps.at(process, times) if len(self._steps) else at(host.step, place, NONE),
+            phase=np.where(own > 0, own, every.phase_at(begun, times, tracks)),
+            number=every.numbers(begun),
+            next_phase=every.next_phase(begun, process),
+        )
 
 
 def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
@@ -172,34 +206,30 @@ def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
         asks = tracks == track
         reached = np.searchsorted(found.start_ns[first:last], times[asks], side="right")
         place[asks] = np.where(reached > 0, first + reached - 1, -1)
-    till = ends(found.start_ns, found.dur_ns)
     asks = np.flatnonzero(place >= 0)
     while len(asks):
-        asks = asks[till[place[asks]] <= times[asks]]
+        around = place[asks]
+        asks = asks[ends(found.start_ns[around], found.dur_ns[around]) <= times[asks]]
         place[asks] = host.parent[place[asks]]
         asks = asks[place[asks] >= 0]
     return place.astype(np.int32)
 
 
-def _maker(op: Codes, host: Host, texts: Texts) -> Codes:
+def _maker(op: Codes, host: Host, only_makes: Flags) -> Codes:
     """The operator that requested the memory, skipping those that only create a tensor."""
-    codes = used_of(host.slices.name)[0].tolist()
-    only_makes = np.zeros(max(codes, default=0) + 1, bool)
-    only_makes[[code for code in codes if _MAKER.fullmatch(texts.values[code] or "")]] = True
     found = op.copy()
     asks = np.flatnonzero(found >= 0)
     while len(asks):
-        asks = asks[only_makes[host.slices.name[found[asks]]]]
+        asks = asks[only_makes[host.slices.form[found[asks]]]]
         above = host.parent[found[asks]]
-        found[asks] = np.append(host.op, -1)[above]
+        found[asks] = at(host.op, above)
         asks = asks[found[asks] >= 0]
     return found
 
 
-def _released_in_op(found: _Moments, host: Host, made: Ints, ended: Ints) -> pa.Array:
+def _released_in_op(maker: Ints, place: Ints, host: Host, made: Ints, ended: Ints) -> pa.Array:
     """Whether a block is released in its allocation's operator, or in a call of that."""
-    maker, place = found.maker[made], found.place[ended]
-    is_in = (maker >= 0) & (maker <= place) & (place < np.append(host.after, 0)[maker])
+    is_in = (maker >= 0) & (maker <= place) & (place < at(host.after, maker, 0))
     return pa.array(is_in, mask=(made < 0) | (ended < 0))
 
 

@@ -26,10 +26,10 @@ from tracekit.attribution.columns import (
     batches,
     by_text,
     numbers,
-    used_of,
 )
 from tracekit.attribution.host import Host
-from tracekit.attribution.tracks import Tracks
+from tracekit.attribution.known import Known
+from tracekit.attribution.packing import Packed
 from tracekit.attribution.work import DeviceWork
 
 _BEGIN, _END, _GRAPH_LAUNCH = "StreamBeginCapture", "StreamEndCapture", "GraphLaunch"
@@ -56,7 +56,7 @@ class Capture:
     names: list[int] = field(default_factory=list)
 
 
-def gather(rows: pa.Table, _: Texts, __: Tracks) -> dict[str, Ints]:
+def gather(rows: pa.Table, _: Known) -> dict[str, Ints]:
     """The calls that begin and end captures: there are few."""
     is_mark = _is_call(rows, (_BEGIN, _END))
     if not pc.any(is_mark).as_py():
@@ -68,7 +68,7 @@ def gather(rows: pa.Table, _: Texts, __: Tracks) -> dict[str, Ints]:
     }
 
 
-def read(marks: list[dict[str, Ints]], folder: Path, worked: Ints, texts: Texts) -> list[Capture]:
+def read(marks: list[dict[str, Packed]], folder: Path, worked: Ints, texts: Texts) -> list[Capture]:
     """The captures of a source; `worked` are the correlation ids of its work, in order.
 
     `marks` are what was gathered, `folder` has the source's rows. A call with work was not
@@ -104,11 +104,11 @@ def correlations(captures: Sequence[Capture]) -> Ints:
     return np.array([i for capture in captures for i in capture.correlation_ids], np.int64)
 
 
-def _begun_and_ended(marks: list[dict[str, Ints]]) -> list[Capture]:
+def _begun_and_ended(marks: list[dict[str, Packed]]) -> list[Capture]:
     calls = [
         call
         for part in marks
-        for call in zip(*(part[name].tolist() for name in (*_NUMBERS, "is_begin")), strict=True)
+        for call in zip(*(part[name][:].tolist() for name in (*_NUMBERS, "is_begin")), strict=True)
     ]
     captures, begun = [], {}
     for start_ns, _, process_id, thread_id, is_begin in sorted(calls):
@@ -157,16 +157,20 @@ class Replays:
     for other work.
     """
 
-    call: Ints
-    context: Ints
+    call: Codes
+    context: Codes
     reason: Codes
+
+    def part(self, rows: slice) -> Replays:
+        """The same of some works."""
+        return Replays(self.call[rows], self.context[rows], self.reason[rows])
 
 
 def replays_of(
     captures: Sequence[Capture], work: DeviceWork, host: Host, launch: Ints, texts: Texts
 ) -> Replays:
     """Find the capture that each graph launch replays, and the contexts of its calls."""
-    call, context = (np.full(len(work), -1, np.int64) for _ in range(2))
+    call, context = (np.full(len(work), -1, np.int32) for _ in range(2))
     reason = np.zeros(len(work), np.int32)
     copies: dict[tuple[int, int], tuple[Ints, Ints]] = {}
     for place, ran in _graphs(work, host, launch, texts):
@@ -183,10 +187,10 @@ def replays_of(
 
 def _graphs(work: DeviceWork, host: Host, launch: Ints, texts: Texts) -> Iterator[tuple[int, Ints]]:
     """Each graph launch, as its place in the host, with its work in execution order."""
-    names, codes = used_of(host.slices.name)
-    said = [_GRAPH_LAUNCH in (texts.values[name] or "") for name in names.tolist()]
-    is_graph = np.append(np.array(said, bool)[codes], False)
-    ran = np.flatnonzero(is_graph[launch])
+    names = host.slices.forms.column("name").tolist()
+    said = np.array([_GRAPH_LAUNCH in (texts.values[name] or "") for name in names], bool)
+    launched = np.flatnonzero(launch >= 0)
+    ran = launched[said[host.slices.form[launch[launched]]]]
     ran = ran[np.lexsort((work.event_id[ran], work.start_ns[ran], launch[ran]))]
     for part in np.split(ran, np.flatnonzero(np.diff(launch[ran])) + 1):
         if len(part):
@@ -226,8 +230,9 @@ def _copied(capture: Capture, base: int, host: Host) -> tuple[Ints, Ints]:
 
     Calls made since the capture began count as made where the graph is launched.
     """
-    order = np.argsort(host.slices.event_id, kind="stable")
-    places = order[np.searchsorted(host.slices.event_id, capture.event_ids, sorter=order)]
+    events = host.slices.event_id[:]
+    order = np.argsort(events, kind="stable")
+    places = order[np.searchsorted(events, capture.event_ids, sorter=order)]
     contexts = []
     for place in places.tolist():
         chain = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,19 @@ Flags = NDArray[np.bool_]
 NONE = int(np.iinfo(np.int64).min)
 LATEST = int(np.iinfo(np.int64).max)
 _BATCH_ROWS = 1 << 16
+_PART_ROWS = 1 << 16
+
+
+class Column(Protocol):
+    """Integers, of which some rows can be had."""
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        ...
+
+    def __getitem__(self, places: Any, /) -> Ints:
+        """The values of some rows."""
+        ...
 
 
 @dataclass(slots=True)
@@ -92,9 +105,14 @@ def ends(starts: Ints, durations: Ints) -> Ints:
 def together(*codes: NDArray[np.integer]) -> Codes:
     """One code for each distinct row of several columns of nonnegative numbers."""
     joined = codes[0].astype(np.int64)
+    size = int(joined.max(initial=0)) + 1
     for column in codes[1:]:
-        joined = distinct(joined).astype(np.int64)
-        joined = joined * (int(column.max(initial=0)) + 1) + column
+        width = int(column.max(initial=0)) + 1
+        if size * width > LATEST:
+            joined = distinct(joined).astype(np.int64)
+            size = int(joined.max(initial=0)) + 1
+        joined = joined * width + column
+        size *= width
     return distinct(joined)
 
 
@@ -112,6 +130,38 @@ def used_of(codes: Codes) -> tuple[Codes, Codes]:
     return used, places[codes]
 
 
+def give_back() -> None:
+    """Give memory that was freed back to the system, which small columns would not be."""
+    pa.default_memory_pool().release_unused()
+
+
+def are_among(values: Ints, ids: Ints) -> Flags:
+    """Which values are among ids, which are sorted and distinct, without NULL."""
+    places = np.searchsorted(ids, values)
+    return np.asarray((np.append(ids, NONE)[places] == values) & (values != NONE))
+
+
+def places_where(count: int, is_wanted: Callable[[slice], Flags]) -> Codes:
+    """The places of rows for which that holds, found in parts."""
+    found = [
+        (part.start + np.flatnonzero(is_wanted(part))).astype(np.int32) for part in in_parts(count)
+    ]
+    return np.concatenate([np.zeros(0, np.int32), *found])
+
+
+def in_parts(count: int) -> Iterator[slice]:
+    """Parts of so many rows, for what would take too much memory for all rows at once."""
+    for first in range(0, count, _PART_ROWS):
+        yield slice(first, min(first + _PART_ROWS, count))
+
+
+def at(column: Column, places: Ints, none: int = -1) -> Ints:
+    """The values of a column at places; `none` at -1."""
+    if not len(column):
+        return np.full(len(places), none, np.int64)
+    return np.where(places < 0, none, np.asarray(column[places], np.int64))
+
+
 def firsts_of(codes: Codes) -> Codes:
     """The first row of each code, for codes in order of appearance (see `distinct`)."""
     so_far = np.maximum.accumulate(codes) if len(codes) else codes
@@ -125,13 +175,6 @@ def totals(codes: Codes, values: Ints, count: int) -> Ints:
     return sums
 
 
-def joined(parts: list[dict[str, NDArray[Any]]], name: str, kind: type) -> NDArray[Any]:
-    """One column of several parts, which lose it: memory cannot hold all columns twice."""
-    column = np.concatenate([np.zeros(0, kind), *(part.pop(name) for part in parts)])
-    pa.default_memory_pool().release_unused()
-    return column
-
-
 def batches(folder: Path, table: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Columns of a table's rows in a source's folder, with texts as dictionaries."""
     texts = [name for name in names if TABLES[table].schema.field(name).type == TEXT]
@@ -142,5 +185,5 @@ def batches(folder: Path, table: str, names: Sequence[str]) -> Iterator[pa.Recor
 
 def ids_in(values: Ints) -> Ints:
     """The distinct ids in a column, sorted, without NULL and 0."""
-    found = np.unique(values)
-    return np.asarray(found[(found != NONE) & (found != 0)])
+    found = np.sort(values[(values != NONE) & (values != 0)], kind="stable")  # nearly sorted
+    return np.asarray(found[np.diff(found, prepend=0) != 0])

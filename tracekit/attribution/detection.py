@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import NONE, Flags, Ints, ends, nullable
+from tracekit.attribution.columns import NONE, Flags, Ints, ends, in_parts, nullable
 from tracekit.attribution.repeats import find_steps
 from tracekit.attribution.rows import Batch
 from tracekit.attribution.work import DeviceWork
@@ -56,7 +56,9 @@ def detected(work: DeviceWork) -> Detected:
     """
     step = np.full(len(work), NONE, np.int64)
     has_start = work.start_ns != NONE
-    shown = [_on_device(work, device, has_start) for device in np.unique(work.device_id).tolist()]
+    shown = [
+        _on_device(work, device, has_start) for device in np.unique(work.device_id[:]).tolist()
+    ]
     devices = tuple(device for device in shown if len(device.start_ns))
     if not devices or not _do_agree(devices):
         return Detected((), step)
@@ -77,13 +79,16 @@ def steps_of_calls(after: Ints, launch: Ints, step: Ints) -> Ints:
     """
     known = np.flatnonzero(launch >= 0)
     known = known[np.argsort(launch[known], kind="stable")]
-    first = np.searchsorted(launch[known], np.arange(len(after)))
     places, numbers = np.append(launch[known], len(after)), np.append(step[known], NONE)
-    return np.where(places[first] < after, numbers[first], NONE)
+    found = np.full(len(after), NONE, np.int64)
+    for part in in_parts(len(after)):
+        first = np.searchsorted(places[:-1], np.arange(part.start, part.stop))
+        found[part] = np.where(places[first] < after[part], numbers[first], NONE)
+    return found
 
 
 def _on_device(work: DeviceWork, device: int, has_start: Flags) -> _OnDevice:
-    places = np.flatnonzero(has_start & (work.device_id == device))
+    places = np.flatnonzero(has_start & (work.device_id[:] == device))
     places = places[np.lexsort((work.event_id[places], work.start_ns[places]))]
     start, dur = work.start_ns[places], np.maximum(work.dur_ns[places], 0)
     found = find_steps(work.name[places].astype(np.int64), start, dur)

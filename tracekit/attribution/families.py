@@ -10,21 +10,31 @@ from collections import defaultdict
 import numpy as np
 
 from tracekit.attribution import names
-from tracekit.attribution.columns import NONE, Codes, Ints, Texts, distinct, firsts_of, together
-from tracekit.attribution.slices import ANNOTATION, Slices
+from tracekit.attribution.columns import (
+    NONE,
+    Codes,
+    Column,
+    Ints,
+    Texts,
+    distinct,
+    firsts_of,
+    together,
+)
+from tracekit.attribution.forms import ANNOTATION
+from tracekit.attribution.slices import Slices
 
 #: A family with more names than this does not name places of a model.
 MOST_NAMES = 256
 
 
-def fold(found: Slices, step: Ints, texts: Texts) -> None:
+def fold(found: Slices, step: Column, texts: Texts) -> None:
     """Replace the numbers in names of annotations that number iterations by #.
 
     A family of names (equal except for their numbers) numbers iterations if it occurs in several
     steps but none of its names in two of them, or if it has more than `MOST_NAMES` names.
     """
-    is_annotation = found.kind == ANNOTATION
-    pairs = _distinct_pairs(found.name[is_annotation], step[is_annotation])
+    annotations = found.of_kind(ANNOTATION)
+    pairs = _distinct_pairs(found.of_form("name", annotations), step[annotations])
     families: dict[str, dict[int, set[int]]] = defaultdict(dict)
     for code, number in zip(*pairs.tolist(), strict=True):
         name = texts.values[code] or ""
@@ -37,7 +47,8 @@ def fold(found: Slices, step: Ints, texts: Texts) -> None:
     for common, members in families.items():
         if _numbers_iterations(members):
             renamed[list(members)] = texts.code(common)
-    found.name = np.where(is_annotation, renamed[found.name], found.name)
+    folded = found.forms.renamed(renamed, ANNOTATION)
+    found.put_forms(annotations, folded[found.form[annotations]])
 
 
 def _distinct_pairs(names: Codes, steps: Ints) -> np.ndarray:

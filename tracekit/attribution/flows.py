@@ -14,10 +14,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Codes, Ints, Texts, by_text, joined, numbers
+from tracekit.attribution.columns import NONE, Codes, Ints, by_text, numbers
+from tracekit.attribution.forms import CALL, OP
+from tracekit.attribution.known import Known
 from tracekit.attribution.nesting import holders
-from tracekit.attribution.slices import CALL, OP, Slices
-from tracekit.attribution.tracks import PLACE, Tracks
+from tracekit.attribution.packing import Packed, joined, packed
+from tracekit.attribution.slices import Slices
+from tracekit.attribution.tracks import PLACE
 from tracekit.attribution.work import DeviceWork
 
 _CATEGORIES = _CALL, _OPERATOR = ("HostToDevice", "async_npu")
@@ -27,7 +30,7 @@ COLUMNS = (*PLACE, "category_name", "phase_kind", "flow_id", "time_ns")
 _Tails = tuple[Codes, Ints]
 
 
-def gather(rows: pa.Table, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, given: Known) -> dict[str, NDArray[Any]]:
     """The two ends of these arrows; ``category`` is a place in _CATEGORIES, 1 ``is_start``."""
     category = by_text(rows["category_name"], _category)
     phase = by_text(
@@ -40,7 +43,7 @@ def gather(rows: pa.Table, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
         "category": category[known],
         "is_start": phase[known],
         "flow_id": numbers(rows["flow_id"]),
-        "track": tracks.codes(rows),
+        "track": given.tracks.codes(rows),
         "time_ns": numbers(rows["time_ns"]),
     }
 
@@ -50,7 +53,7 @@ def _category(name: str | None) -> int:
 
 
 def followed(
-    parts: list[dict[str, NDArray[Any]]], work: DeviceWork, found: Slices
+    parts: list[dict[str, Packed]], work: DeviceWork, found: Slices
 ) -> tuple[DeviceWork, _Tails | None]:
     """`work` with the correlation ids of its calls, and the starts of the operators' arrows.
 
@@ -74,15 +77,16 @@ def asked(work: DeviceWork, found: Slices, tails: _Tails | None) -> DeviceWork:
     """
     if tails is None:
         return work
-    ops = np.flatnonzero(found.kind == OP)
+    ops = found.of_kind(OP)
     inner = ops[np.lexsort((found.event_id[ops], -found.dur_ns[ops]))]
     begun = zip(found.track[inner].tolist(), found.start_ns[inner].tolist(), strict=True)
     events = dict(zip(begun, found.event_id[inner].tolist(), strict=True))
     wanted = zip(*(column.tolist() for column in tails), strict=True)
-    return replace(work, op_event_id=np.array([events.get(key, NONE) for key in wanted], np.int64))
+    asked = np.array([events.get(key, NONE) for key in wanted], np.int64)
+    return replace(work, op_event_id=packed(asked))
 
 
-def _tails(parts: list[dict[str, NDArray[Any]]], work: DeviceWork) -> dict[str, _Tails]:
+def _tails(parts: list[dict[str, Packed]], work: DeviceWork) -> dict[str, _Tails]:
     """The starts of the arrows to each work, by category."""
     names = ("category", "is_start", "flow_id", "track", "time_ns")
     category, is_start, *columns = (joined(parts, name, np.int64) for name in names)
@@ -107,7 +111,7 @@ def _tails_of(work: DeviceWork, starts: np.ndarray, heads: np.ndarray) -> _Tails
 
 def _calls_at(found: Slices, tails: _Tails) -> Ints:
     """The correlation id of the innermost call on a thread at a time; NONE for none."""
-    calls = np.flatnonzero(found.kind == CALL)
+    calls = found.of_kind(CALL)
     around = holders(
         found.track[calls], found.start_ns[calls], found.dur_ns[calls], tails[0], tails[1]
     )

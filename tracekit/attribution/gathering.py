@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
-from tracekit.attribution.columns import Texts, batches, encoded
-from tracekit.attribution.tracks import Tracks
+from tracekit.attribution.columns import Ints, batches, encoded
+from tracekit.attribution.known import Known
+from tracekit.attribution.packing import Packed, packed
 
-Columns = dict[str, NDArray[Any]]
+Columns = dict[str, Packed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class _Gatherer:
     """The columns of a table from which `gather` makes others; of those, `codes` are texts."""
 
     columns: Sequence[str]
-    gather: Callable[[pa.Table, Texts, Tracks], Columns]
+    gather: Callable[[pa.Table, Known], dict[str, Ints]]
     codes: Sequence[str] = ()
 
 
@@ -30,7 +29,7 @@ _GATHERERS: Mapping[str, Mapping[str, _Gatherer]] = {
     "kernel": {"work": _Gatherer(work.OF_KERNELS, work.gather_kernels, work.CODES)},
     "transfer": {"work": _Gatherer(work.OF_TRANSFERS, work.gather_transfers, work.CODES)},
     "slice": {
-        "slices": _Gatherer(slices.COLUMNS, slices.gather, slices.CODES),
+        "slices": _Gatherer(slices.COLUMNS, slices.gather),
         "captures": _Gatherer(captures.COLUMNS, captures.gather),
     },
     "flow": {"flows": _Gatherer(flows.COLUMNS, flows.gather)},
@@ -51,8 +50,7 @@ _ENCODED = {"slice": ("name", "slice_kind")}
 class Gathered:
     """The columns gathered so far, in parts: by table and by what they are for."""
 
-    texts: Texts = field(default_factory=Texts)
-    tracks: Tracks = field(default_factory=Tracks)
+    known: Known = field(default_factory=Known)
     parts: dict[tuple[str, str], list[Columns]] = field(default_factory=dict)
 
     def add(self, table: str, rows: pa.Table) -> None:
@@ -64,9 +62,10 @@ class Gathered:
         for name in _ENCODED.get(table, ()):
             rows = rows.set_column(wanted.index(name), name, encoded(rows[name]))
         for purpose, gatherer in _GATHERERS[table].items():
-            found = gatherer.gather(rows, self.texts, self.tracks)
+            found = gatherer.gather(rows, self.known)
             if len(next(iter(found.values()))):
-                self.parts.setdefault((table, purpose), []).append(found)
+                part = {name: packed(column) for name, column in found.items()}
+                self.parts.setdefault((table, purpose), []).append(part)
 
     def taken(self, purpose: str) -> list[Columns]:
         """The parts for a purpose, in the order of tables; they are given away."""
@@ -81,14 +80,21 @@ class Gathered:
 def joined(found: Sequence[Gathered]) -> Gathered:
     """What was gathered of the parts of a source, in their order; it is given away."""
     whole = Gathered()
-    codes = [whole.texts.absorb(one.texts) for one in found]
+    texts = [whole.known.texts.absorb(one.known.texts) for one in found]
+    forms = [
+        whole.known.forms.absorb(one.known.forms, by_code)
+        for one, by_code in zip(found, texts, strict=True)
+    ]
     for table, of_it in _GATHERERS.items():
         for purpose, gatherer in of_it.items():
-            for one, by_code in zip(found, codes, strict=True):
+            for one, text, form in zip(found, texts, forms, strict=True):
                 for part in one.parts.pop((table, purpose), ()):
-                    part.update({name: by_code[part[name]] for name in gatherer.codes})
+                    part.update({name: packed(text[part[name][:]]) for name in gatherer.codes})
+                    if "form" in part:
+                        part["form"] = packed(form[part["form"][:]])
                     if "track" in part:
-                        part["track"] = whole.tracks.absorb(part["track"], one.tracks)
+                        tracks = whole.known.tracks.absorb(part["track"][:], one.known.tracks)
+                        part["track"] = packed(tracks)
                     whole.parts.setdefault((table, purpose), []).append(part)
     return whole
 

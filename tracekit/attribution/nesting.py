@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.attribution.columns import LATEST, Codes, Flags, Ints, ends
+from tracekit.attribution.columns import LATEST, Codes, Column, Flags, Ints, ends, in_parts
 from tracekit.compiled import library
 
 if TYPE_CHECKING:
@@ -39,12 +40,39 @@ def nested(tracks: Codes, starts: Ints, durations: Ints, ids: Ints, is_point: Fl
     child; an interval of length 0 contains only those that start with it. Points contain nothing,
     whatever their duration, and only their start counts.
     """
-    order = np.lexsort((ids, is_point, -durations, starts, tracks))
-    till = np.maximum(ends(starts, durations), np.minimum(starts, LATEST - 1) + 1)
-    till = np.where(is_point, starts, till)
-    compiled, columns = library(), (tracks[order], starts[order], till[order])
-    parent, after = _stacked_in_c(compiled, *columns) if compiled else _stacked(*columns)
+    order = nesting_order(tracks, starts, durations, ids, is_point)
+    parent, after = stacked(tracks[order], starts[order], durations[order], is_point[order])
     return Nest(order, parent, after)
+
+
+def nesting_order(
+    tracks: Codes, starts: Ints, durations: Column, ids: Column, is_point: Flags
+) -> Ints:
+    """The order of intervals in which `stacked` nests them.
+
+    Most are in order of time already, and few start together: all columns are sorted only for
+    these.
+    """
+    order = np.argsort(starts, kind="stable")
+    in_order = starts[order]
+    is_same = in_order[1:] == in_order[:-1]
+    del in_order
+    together = np.flatnonzero(np.append(is_same, False) | np.append(False, is_same))[: len(order)]
+    tied = order[together]
+    order[together] = tied[np.lexsort((ids[tied], is_point[tied], -durations[tied], starts[tied]))]
+    return order[np.argsort(tracks[order], kind="stable")]
+
+
+def stacked(tracks: Codes, starts: Ints, durations: Column, is_point: Flags) -> tuple[Codes, Codes]:
+    """The ``parent`` and ``after`` (see `Nest`) of intervals that are in order."""
+    till = np.empty(len(starts), np.int64)
+    for part in in_parts(len(starts)):
+        start = starts[part]
+        end = np.maximum(ends(start, durations[part]), np.minimum(start, LATEST - 1) + 1)
+        till[part] = np.where(is_point[part], start, end)
+    compiled = library()
+    stack = _stacked if compiled is None else partial(_stacked_in_c, compiled)
+    return stack(tracks, starts, till)
 
 
 def _stacked(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:

@@ -8,14 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.attribution import reasons
-from tracekit.attribution.captures import Capture, replays_of
-from tracekit.attribution.columns import NONE, Codes, Flags, Ints, Texts, used_of
+from tracekit.attribution.captures import Capture, Replays, replays_of
+from tracekit.attribution.columns import (
+    NONE,
+    Codes,
+    Column,
+    Flags,
+    Ints,
+    Texts,
+    are_among,
+    at,
+    ids_in,
+    in_parts,
+    places_where,
+    used_of,
+)
 from tracekit.attribution.contexts import Symbol, Tree
+from tracekit.attribution.forms import CALL, OP
 from tracekit.attribution.host import Host
 from tracekit.attribution.launches import LaunchRows, found_by, launches
 from tracekit.attribution.names import type_of
+from tracekit.attribution.packing import Packed, packed, repacked
 from tracekit.attribution.scopes import Scope, scopes
-from tracekit.attribution.slices import CALL, OP
 from tracekit.attribution.steps import RecordedSteps
 from tracekit.attribution.tracks import Tracks
 from tracekit.attribution.work import DeviceWork
@@ -32,12 +46,12 @@ class Origins:
     host's slices, ``context`` in the tree.
     """
 
-    launch: Ints
-    capture: Ints
-    op: Ints
+    launch: Codes
+    capture: Codes
+    op: Codes
     op_name: Codes
-    context: Ints
-    step: Ints
+    context: Codes
+    step: Packed
     launch_reason: Codes
     op_reason: Codes
     module_reason: Codes
@@ -55,49 +69,88 @@ def origins_of(
     """Find the origin of each work; operators that the profiler names become contexts."""
     launch, launch_reason = _launches(work, host, texts, tracks)
     replays = replays_of(captures, work, host, launch, texts)
-    is_replay = replays.call >= 0
-    op = _at(host.op, np.where(is_replay, replays.call, launch))
-    context = np.where(is_replay, replays.context, _at(host.context, launch))
-    op_by_id = np.where((op < 0) & ~is_replay, _ops_by_id(work, host, op, tracks), -1)
-    op = np.where(op < 0, op_by_id, op)
-    context = np.where(op_by_id < 0, context, _at(host.context, op_by_id))
-    context = np.where(work.op_name > 0, _scoped(work, host.tree, texts), context)
-    known_by_host = np.append(host.slices.name, 0)[op]
-    op_name = np.where(work.op_name > 0, work.op_name, known_by_host)
-    no_op = np.where(replays.reason > 0, replays.reason, texts.code(reasons.NO_OPERATOR))
-    missing = np.where(launch < 0, launch_reason, no_op)
-    nothing = reasons.TOO_MANY if host.tree.is_full else reasons.NOTHING_AROUND
-    around = np.where(launch < 0, launch_reason, texts.code(nothing))
-    module_reason, phase_reason = (
-        np.where(context < 0, around, said[context]) for said in _reasons(host.tree, texts)
-    )
+    op = at(host.op, np.where(replays.call >= 0, replays.call, launch)).astype(np.int32)
+    by_id = _ops_by_id(work, host, op, (op < 0) & (replays.call < 0), tracks)
+    scoped = _scoped(work, host.tree, texts)
+    missing = _missing(host.tree, texts)
+    columns: list[dict[str, Codes]] = []
+    step: list[Packed] = []
+    for part in in_parts(len(work)):
+        found = _Found(launch[part], launch_reason[part], replays.part(part), by_id[part])
+        columns.append(_columns(work, host, found, scoped, missing, part))
+        step.append(packed(_steps(work, host, steps, found.launch, columns[-1]["op"], part)))
+    every = {
+        name: np.concatenate([np.zeros(0, np.int32), *(column.pop(name) for column in columns)])
+        for name in ("op", "op_name", "context", "op_reason", "module_reason", "phase_reason")
+    }
     return Origins(
         launch=launch,
-        capture=replays.call,
-        op=op,
-        op_name=op_name,
-        context=context,
-        step=_steps(work, host, steps, launch, op),
         launch_reason=launch_reason,
-        op_reason=np.where(op_name > 0, 0, missing),
-        module_reason=module_reason,
-        phase_reason=phase_reason,
+        capture=replays.call,
+        step=repacked(step),
+        **every,
     )
 
 
-def _at(column: Codes, places: Ints) -> Ints:
-    """The values of a column at places; -1 at -1."""
-    return np.append(column, -1)[places].astype(np.int64)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is found of some works by ids, one array per column."""
+
+    launch: Codes
+    launch_reason: Codes
+    replays: Replays
+    op_by_id: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """The codes of reasons: for no operator, for nothing around, and those of each context."""
+
+    op: int
+    around: int
+    module: Codes
+    phase: Codes
+
+
+def _missing(tree: Tree, texts: Texts) -> _Missing:
+    nothing = reasons.TOO_MANY if tree.is_full else reasons.NOTHING_AROUND
+    return _Missing(texts.code(reasons.NO_OPERATOR), texts.code(nothing), *_reasons(tree, texts))
+
+
+def _columns(
+    work: DeviceWork, host: Host, found: _Found, scoped: Codes, missing: _Missing, part: slice
+) -> dict[str, Codes]:
+    """The columns of `Origins` for some works; `scoped` is the context of each operator's name."""
+    launch, by_id, replays = found.launch, found.op_by_id, found.replays
+    is_replay, said = replays.call >= 0, work.op_name[part]
+    op = at(host.op, np.where(is_replay, replays.call, launch))
+    op = np.where(op < 0, by_id, op)
+    context = np.where(is_replay, replays.context, at(host.context, launch))
+    context = np.where(by_id < 0, context, at(host.context, by_id))
+    context = np.where(said > 0, scoped[said], context)
+    op_name = np.where(said > 0, said, host.slices.names(op))
+    no_op = np.where(replays.reason > 0, replays.reason, missing.op)
+    no_op = np.where(launch < 0, found.launch_reason, no_op)
+    around = np.where(launch < 0, found.launch_reason, missing.around)
+    columns = {
+        "op": op,
+        "op_name": op_name,
+        "context": context,
+        "op_reason": np.where(op_name > 0, 0, no_op),
+        "module_reason": np.where(context < 0, around, missing.module[context]),
+        "phase_reason": np.where(context < 0, around, missing.phase[context]),
+    }
+    return {name: column.astype(np.int32) for name, column in columns.items()}
 
 
 def _has_id(ids: Ints) -> Flags:
     return np.asarray((ids != NONE) & (ids != 0))
 
 
-def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tuple[Ints, Codes]:
+def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tuple[Codes, Codes]:
     """The call that launched each work, and the reason for none."""
-    calls = np.flatnonzero(host.slices.kind == CALL)
-    launch = np.full(len(work), -1, np.int64)
+    calls = host.slices.of_kind(CALL)
+    launch = np.full(len(work), -1, np.int32)
     has_start, has_id = work.start_ns != NONE, _has_id(work.correlation_id)
     asks = np.flatnonzero(has_start & has_id)
     is_mixed = np.zeros(len(work), bool)
@@ -114,8 +167,8 @@ def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tup
     return launch, reason.astype(np.int32)
 
 
-def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
-    """The operator with the external id of each work; -1 everywhere if such ids are wrong.
+def _ops_by_id(work: DeviceWork, host: Host, op: Ints, is_asked: Flags, tracks: Tracks) -> Ints:
+    """The operator with the external id of each work that asks; -1 everywhere if ids are wrong.
 
     If there are arrows from operators to work, they decide.
 
@@ -123,16 +176,25 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
     with `op`, the operators around launches, shows it. If the file has no launches, work cannot
     start before its operator.
     """
-    if (work.op_event_id != NONE).any():
-        return _places_of(work.op_event_id, host.slices.event_id)
-    ops = np.flatnonzero((host.slices.kind == OP) & _has_id(host.slices.external_id))
+    by_id = np.full(len(work), -1, np.int32)
+    if not is_asked.any():
+        return by_id
+    if (work.op_event_id[:] != NONE).any():
+        return np.where(is_asked, _places_of(work.op_event_id[:], host.slices.event_id[:]), -1)
     asks = np.flatnonzero((work.start_ns != NONE) & _has_id(work.external_id))
+    wanted = ids_in(work.external_id[asks])
+    is_op = host.slices.forms.column("kind") == OP
+    ops = places_where(
+        len(host.slices),
+        lambda part: (
+            is_op[host.slices.form[part]] & are_among(host.slices.external_id[part], wanted)
+        ),
+    )
     found, _ = found_by(
         work.external_id[asks],
         work.start_ns[asks],
         _rows_of_host(host, host.slices.external_id, ops, tracks),
     )
-    by_id = np.full(len(work), -1, np.int64)
     by_id[asks] = np.append(ops, -1)[found]
     told = asks[op[asks] >= 0]
     if len(told):
@@ -140,7 +202,7 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
     else:
         known = by_id >= 0
         agrees = (host.slices.start_ns[by_id[known]] <= work.start_ns[known]).all()
-    return by_id if agrees else np.full(len(work), -1, np.int64)
+    return np.where(is_asked & agrees, by_id, -1)
 
 
 def _places_of(events: Ints, known: Ints) -> Ints:
@@ -155,34 +217,36 @@ def _rows_of_work(work: DeviceWork, ids: Ints, places: Ints, tracks: Tracks) -> 
     return LaunchRows(ids[places], work.external_id[places], work.start_ns[places], processes)
 
 
-def _rows_of_host(host: Host, ids: Ints, places: Ints, tracks: Tracks) -> LaunchRows:
+def _rows_of_host(host: Host, ids: Column, places: Ints, tracks: Tracks) -> LaunchRows:
     rows = host.slices
     processes = tracks.process_codes(rows.track[places])
     return LaunchRows(ids[places], rows.external_id[places], rows.start_ns[places], processes)
 
 
-def _steps(work: DeviceWork, host: Host, steps: RecordedSteps, launch: Ints, op: Ints) -> Ints:
+def _steps(
+    work: DeviceWork, host: Host, steps: RecordedSteps, launch: Codes, op: Codes, part: slice
+) -> Ints:
     """The step in which each work was launched; if unknown, that of its device."""
     if steps.of_work is not None:
-        return steps.of_work
+        return steps.of_work[part]
     caller = np.where(launch >= 0, launch, op)
-    known = np.append(host.step, NONE)
+    by_call = at(host.step, caller, NONE)
     # the call can be in another process, without step marks
-    by_host = np.where(known[caller] == NONE, known[op], known[caller])
+    by_host = np.where(by_call == NONE, at(host.step, op, NONE), by_call)
     if len(steps.of_device) == 0:
         return by_host
-    asks_device = caller < 0 if len(steps.of_host) else np.ones(len(work), bool)
-    return np.where(asks_device, steps.at_work(work), by_host)
+    asks_device = caller < 0 if len(steps.of_host) else np.ones(len(launch), bool)
+    return np.where(asks_device, steps.at_work(work, part), by_host)
 
 
 def _scoped(work: DeviceWork, tree: Tree, texts: Texts) -> Ints:
-    """The context of each operator that the profiler names; -1 if it names none."""
+    """The context of each operator that the profiler names, by the code of its name; or -1."""
     named = [code for code in used_of(work.op_name)[0].tolist() if code]
     found = scopes([texts.values[code] or "" for code in named])
     contexts = np.full(len(texts.values), -1, np.int64)
     for code in named:
         contexts[code] = _scope_context(code, found[texts.values[code] or ""], tree, texts)
-    return contexts[work.op_name]
+    return contexts
 
 
 def _scope_context(code: int, scope: Scope, tree: Tree, texts: Texts) -> int:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Ints
-
-Places = NDArray[np.int64]
+from tracekit.attribution.columns import NONE, Codes, Column, Ints, at
+from tracekit.attribution.packing import Packed, packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,32 +18,43 @@ class Blocks:
     possible time of the lost release; NONE otherwise.
     """
 
-    made: Places
-    ended: Places
-    until: Ints
+    made: Codes
+    ended: Codes
+    until: Packed
 
 
-def paired(pools: Ints, addresses: Ints, times: Ints, places: Ints, sizes: Ints) -> Blocks:
+def paired(pools: Codes, addresses: Column, times: Column, places: Column, sizes: Column) -> Blocks:
     """The blocks of events with an address: size above 0 allocates, below 0 releases.
 
     The next event at its address in its pool ends an allocation. If that event is another
     allocation, the release was lost. A release that follows another release, or nothing, ends a
     block whose allocation is not in the file.
     """
-    order = np.lexsort((places, times, addresses, pools))
-    order = order[(addresses[order] != NONE) & (sizes[order] != 0)]
+    order = _by_address(pools, addresses[:], times, places)
+    order = order[sizes[order] != 0]
     is_made = sizes[order] > 0
-    same = (pools[order][1:] == pools[order][:-1]) & (addresses[order][1:] == addresses[order][:-1])
+    pool, address = pools[order], addresses[order]
+    same = (pool[1:] == pool[:-1]) & (address[1:] == address[:-1])
+    del pool, address
     is_followed, follows = np.append(same, False), np.insert(same, 0, False)
-    later, earlier = np.roll(np.arange(len(order)), -1), np.roll(np.arange(len(order)), 1)
+    is_followed, follows = is_followed[: len(order)], follows[: len(order)]
+    is_next_made = np.append(is_made[1:], False)[: len(order)]
     made = np.flatnonzero(is_made)
-    is_ended = is_followed[made] & ~is_made[later[made]]
-    is_lost = is_followed[made] & is_made[later[made]]
-    alone = np.flatnonzero(~is_made & ~(follows & is_made[earlier]))
+    later = np.append(order[1:], -1)[made]
+    is_ended = is_followed[made] & ~is_next_made[made]
+    is_lost = is_followed[made] & is_next_made[made]
+    is_before_made = np.insert(is_made, 0, False)[: len(order)]
+    alone = order[~is_made & ~(follows & is_before_made)]
     return Blocks(
-        np.concatenate((order[made], np.full(len(alone), -1))),
-        np.concatenate((np.where(is_ended, order[later[made]], -1), order[alone])),
-        np.concatenate(
-            (np.where(is_lost, times[order[later[made]]], NONE), np.full(len(alone), NONE))
-        ),
+        np.concatenate((order[made], np.full(len(alone), -1, np.int32))),
+        np.concatenate((np.where(is_ended, later, -1), alone)),
+        packed(np.append(at(times, np.where(is_lost, later, -1), NONE), np.full(len(alone), NONE))),
     )
+
+
+def _by_address(pools: Codes, addresses: Ints, times: Column, places: Column) -> Codes:
+    """The places of events with an address by pool, address, time and place."""
+    known = np.flatnonzero(addresses != NONE)
+    in_time = known[np.lexsort((places[known], times[known]))]
+    order = np.lexsort((addresses[in_time], pools[in_time]))
+    return in_time[order].astype(np.int32)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.attribution.columns import NONE, Codes, Ints, ends
+from tracekit.attribution.columns import NONE, Codes, Flags, Ints, at, ends, places_where
 from tracekit.attribution.host import Host
 from tracekit.attribution.lookup import latest_before
 from tracekit.attribution.steps import Steps
+from tracekit.attribution.tracks import Tracks
 
 #: The last, data loading, is not a pass: it overlaps the others.
 PHASES = (None, "forward", "backward", "optimizer", "data")
@@ -53,14 +54,17 @@ class Passes:
         return np.where(is_same, np.append(self.phase, 0)[following], 0).astype(np.int32)
 
 
-def passes(host: Host, steps: Steps, process: Codes) -> Passes:
-    """The passes of every process; `steps` are those of the hosts, `process` that of each slice."""
-    phase = phases(host, host.context)
-    is_outermost = (phase > 0) & (phase != _DATA) & (np.append(phase, 0)[host.parent] != phase)
-    places = np.flatnonzero(is_outermost)
+def passes(host: Host, phase_of: Codes, steps: Steps, tracks: Tracks) -> Passes:
+    """The passes of every process.
+
+    `phase_of` is the phase of each context, `steps` are those of the hosts.
+    """
+    places = places_where(len(host.slices), lambda part: _are_outermost(host, phase_of, part))
     found = host.slices
-    places = places[np.lexsort((found.start_ns[places], process[places]))]
-    owner, kind = process[places].astype(np.int64), phase[places]
+    process = tracks.process_codes(found.track[places])
+    order = np.lexsort((found.start_ns[places], process))
+    places, owner = places[order], process[order].astype(np.int64)
+    kind = phase_of[host.context[places]].astype(np.int32)
     step = steps.at(owner, found.start_ns[places])
     begins = np.arange(len(places)) == 0
     for column in (owner, kind, step):
@@ -79,6 +83,13 @@ def passes(host: Host, steps: Steps, process: Codes) -> Passes:
     )
 
 
-def phases(host: Host, context: Codes) -> Codes:
-    """The phase of contexts, as a place in PHASES; 0 for none."""
-    return np.array([*(PHASES.index(n.phase) for n in host.tree.nodes), 0], np.int32)[context]
+def _are_outermost(host: Host, phase_of: Codes, part: slice) -> Flags:
+    """Which slices are in a phase that is a pass, and that the slice around is not in."""
+    phase = phase_of[host.context[part]]
+    around = phase_of[at(host.context, host.parent[part])]
+    return np.asarray((phase > 0) & (phase != _DATA) & (around != phase))
+
+
+def phases(host: Host) -> Codes:
+    """The phase of each context, as a place in PHASES; 0 for none, and at the end, for -1."""
+    return np.array([*(PHASES.index(n.phase) for n in host.tree.nodes), 0], np.int8)

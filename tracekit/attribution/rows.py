@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from tracekit.attribution.columns import LATEST, NONE, Ints, Texts, ends, nullable
+from tracekit.attribution.columns import NONE, Column, Ints, Texts, at, ends, in_parts, nullable
 from tracekit.attribution.contexts import Node, Tree
+from tracekit.attribution.forms import OP, SIGNATURE
 from tracekit.attribution.host import Host
 from tracekit.attribution.origins import Origins
-from tracekit.attribution.slices import OP, SIGNATURE
 from tracekit.attribution.tracks import Tracks
 from tracekit.attribution.work import DeviceWork
 from tracekit.schema import ATTRIBUTION, CALLING_CONTEXT, INT, OP_CALL, TEXT, Table, batch
 
 Batch = tuple[str, pa.RecordBatch]
-_ROWS = 1 << 16
+_ROWS = 1 << 14
 _REASONS = ("launch_reason", "op_reason", "module_reason", "phase_reason")
 
 
@@ -64,9 +64,9 @@ def _texts(nodes: list[Node], said: Callable[[Node], str | None]) -> pa.Array:
     return pa.array([said(node) for node in nodes], TEXT)
 
 
-def _ids(events: Ints, places: Ints) -> pa.Array:
+def _ids(events: Column, places: Ints) -> pa.Array:
     """The event ids at places; NULL at -1."""
-    return nullable(np.append(events, NONE)[places])
+    return nullable(at(events, places, NONE))
 
 
 def _places(places: Ints) -> pa.Array:
@@ -79,73 +79,104 @@ def op_rows(
 ) -> Iterator[Batch]:
     """The rows of `op_call`, by thread and start."""
     rows = host.slices
-    ops = np.flatnonzero(rows.kind == OP)
-    caller = np.append(host.op, -1)[np.append(host.parent, -1)[ops]]
-    self_ns = _self_ns(host, ops, caller)
+    ops = rows.of_kind(OP)
+    callees = _Callees(host, ops)
     sums = _device_sums(host, work, origins)
 
     def columns(part: slice) -> dict[str, pa.Array]:
-        at = ops[part]
+        place = ops[part]
+        track, dur_ns = rows.track[place], rows.dur_ns[place]
         return {
-            "event_id": pa.array(rows.event_id[at]),
-            "name": texts.array(rows.name[at]),
-            "context_id": _places(host.context[at]),
-            "parent_event_id": _ids(rows.event_id, caller[part]),
-            "process_id": tracks.process_ids(rows.track[at]),
-            "thread_id": tracks.thread_ids(rows.track[at]),
-            "start_ns": pa.array(rows.start_ns[at]),
-            "dur_ns": nullable(rows.dur_ns[at]),
-            "self_ns": nullable(self_ns[part]),
-            "step_index": nullable(host.step[at]),
-            **{name: nullable(column[at]) for name, column in sums.items()},
+            "event_id": pa.array(rows.event_id[place]),
+            "name": texts.array(rows.names(place)),
+            "context_id": _places(host.context[place]),
+            "parent_event_id": _ids(rows.event_id, _callers(host, place)),
+            "process_id": tracks.process_ids(track),
+            "thread_id": tracks.thread_ids(track),
+            "start_ns": pa.array(rows.start_ns[place]),
+            "dur_ns": nullable(dur_ns),
+            "self_ns": nullable(callees.without(place, dur_ns)),
+            "step_index": nullable(host.step[place]),
+            **{name: nullable(found) for name, found in sums.at(place).items()},
         }
 
     return in_batches(OP_CALL, len(ops), columns)
 
 
-def _self_ns(host: Host, ops: Ints, caller: Ints) -> Ints:
-    """Durations without those of the called operators; NONE if one of them is unknown."""
-    rows = host.slices
-    till = ends(rows.start_ns, rows.dur_ns)
-    inside = np.minimum(till[ops], np.append(till, LATEST)[caller]) - rows.start_ns[ops]
-    is_called = caller >= 0
-    spent = np.zeros(len(rows) + 1, np.int64)
-    np.add.at(spent, caller[is_called], inside[is_called])
-    unknown = rows.dur_ns == NONE
-    unknown[caller[is_called & unknown[ops]]] = True
-    return np.where(unknown[ops], NONE, rows.dur_ns[ops] - spent[ops])
+def _callers(host: Host, ops: Ints) -> Ints:
+    """The operator around each operator; -1 for none."""
+    return at(host.op, host.parent[ops])
 
 
-def _device_sums(host: Host, work: DeviceWork, origins: Origins) -> dict[str, Ints]:
-    """Time and number of the work under each slice, and of the work whose operator it is.
+class _Callees:
+    """The time that operators spend in those that they call."""
 
-    The content of a slice follows it, up to ``after``: its sum is a difference of running sums. A
-    time is unknown if that of one of the works is.
-    """
+    def __init__(self, host: Host, ops: Ints) -> None:
+        rows = host.slices
+        self._spent = np.zeros(len(rows), np.int64)
+        self._is_unknown = np.zeros(len(rows), np.bool_)
+        for part in in_parts(len(ops)):
+            called = ops[part][_callers(host, ops[part]) >= 0]
+            caller = _callers(host, called)
+            start, dur = rows.start_ns[called], rows.dur_ns[called]
+            till = np.minimum(ends(start, dur), ends(rows.start_ns[caller], rows.dur_ns[caller]))
+            np.add.at(self._spent, caller, till - start)
+            self._is_unknown[caller[dur == NONE]] = True
+
+    def without(self, ops: Ints, dur_ns: Ints) -> Ints:
+        """Durations of operators without it; NONE if one of them is unknown."""
+        is_unknown = self._is_unknown[ops] | (dur_ns == NONE)
+        return np.where(is_unknown, NONE, dur_ns - self._spent[ops])
+
+
+class _Sums:
+    """Sums of time and number of some works, each at a place in the host."""
+
+    def __init__(self, places: Ints, dur_ns: Ints) -> None:
+        order = np.argsort(places, kind="stable")
+        dur_ns = dur_ns[order]
+        self._places = places[order]
+        self._time, self._unknown = (
+            np.concatenate((np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)))
+            for values in (np.maximum(dur_ns, 0), dur_ns == NONE)
+        )
+
+    def between(self, first: Ints, end: Ints) -> tuple[Ints, Ints]:
+        """Time and number of the works from one place to another.
+
+        The time is unknown if that of one of the works is.
+        """
+        begin, till = (np.searchsorted(self._places, places) for places in (first, end))
+        unknown = self._unknown[till] > self._unknown[begin]
+        return np.where(unknown, NONE, self._time[till] - self._time[begin]), till - begin
+
+
+@dataclass(frozen=True, slots=True)
+class _DeviceSums:
+    """Time and number of the work under each operator, and of the work whose operator it is."""
+
+    host: Host
+    under: _Sums
+    own: _Sums
+
+    def at(self, ops: Ints) -> dict[str, Ints]:
+        """The sums of some operators; the content of one follows it, up to ``after``."""
+        device_ns, count = self.under.between(ops, self.host.after[ops])
+        self_ns, self_count = self.own.between(ops, ops + 1)
+        return {
+            "device_ns": device_ns,
+            "work_count": count,
+            "self_device_ns": self_ns,
+            "self_work_count": self_count,
+        }
+
+
+def _device_sums(host: Host, work: DeviceWork, origins: Origins) -> _DeviceSums:
     has_op = np.flatnonzero((origins.op >= 0) & (origins.capture < 0))
     op, launch = origins.op[has_op], origins.launch[has_op]
-    is_in_op = np.append(host.op, -1)[launch] == op
-    place = np.where(is_in_op, launch, op)
+    is_in_op = at(host.op, launch) == op
     dur_ns = work.dur_ns[has_op]
-    made = {}
-    for name, at, inclusive in (("", place, True), ("self_", op, False)):
-        time, count, unknown = (
-            _summed(host, at, values, inclusive=inclusive)
-            for values in (np.maximum(dur_ns, 0), np.ones_like(dur_ns), dur_ns == NONE)
-        )
-        made[f"{name}device_ns"] = np.where(unknown > 0, NONE, time)
-        made[f"{name}work_count"] = count
-    return made
-
-
-def _summed(host: Host, at: Ints, values: NDArray[np.generic], *, inclusive: bool) -> Ints:
-    """Sums of values by place in the host: at each slice, or also inside it."""
-    sums = np.zeros(len(host.slices) + 1, np.int64)
-    np.add.at(sums, at + 1 if inclusive else at, values.astype(np.int64))
-    if not inclusive:
-        return sums[:-1]
-    running = np.cumsum(sums)
-    return running[host.after] - running[:-1]
+    return _DeviceSums(host, _Sums(np.where(is_in_op, launch, op), dur_ns), _Sums(op, dur_ns))
 
 
 def work_rows(
@@ -153,12 +184,11 @@ def work_rows(
 ) -> Iterator[Batch]:
     """The rows of `attribution`, in the order of the file, kernels first."""
     calls = host.slices
-    launched = origins.launch[origins.launch >= 0]
-    launch_counts = np.append(np.bincount(launched, minlength=len(calls)), NONE)
+    launched = np.sort(origins.launch[origins.launch >= 0])
 
     def columns(part: slice) -> dict[str, pa.Array]:
         launch = origins.launch[part]
-        track = np.append(calls.track, -1)[launch]
+        count = np.searchsorted(launched, launch, "right") - np.searchsorted(launched, launch)
         return {
             "event_id": pa.array(work.event_id[part]),
             "work_kind": texts.array(work.kind[part]),
@@ -168,11 +198,11 @@ def work_rows(
                 for name in ("device_id", "stream_id", "start_ns", "dur_ns")
             },
             "launch_event_id": _ids(calls.event_id, launch),
-            "launch_name": texts.array(np.append(calls.name, 0)[launch]),
-            "launch_thread_id": tracks.thread_ids(track),
+            "launch_name": texts.array(calls.names(launch)),
+            "launch_thread_id": tracks.thread_ids(at(calls.track, launch)),
             "launch_start_ns": _ids(calls.start_ns, launch),
             "launch_dur_ns": _ids(calls.dur_ns, launch),
-            "launch_work_count": nullable(launch_counts[launch]),
+            "launch_work_count": pa.array(count, mask=launch < 0),
             "capture_event_id": _ids(calls.event_id, origins.capture[part]),
             "op_event_id": _ids(calls.event_id, origins.op[part]),
             "op_name": texts.array(origins.op_name[part]),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.attribution.columns import NONE, Codes, Flags, Ints, distinct, together
+from tracekit.attribution.columns import NONE, Codes, Flags, Ints, at, distinct, together
 from tracekit.attribution.lookup import Places, latest_before
 
 
@@ -36,9 +36,17 @@ class Links:
     `is_forward`: a backward operator refers to it, or to an operator in it with its number.
     """
 
-    forward: Places
+    forward: Codes
     is_backward: Flags
     is_forward: Flags
+
+    def among(self, places: Codes, count: int) -> Links:
+        """The same of `count` slices, of which the operators have these places."""
+        forward = np.full(count, -1, np.int32)
+        is_backward, is_forward = (np.zeros(count, np.bool_) for _ in range(2))
+        forward[places] = at(places, self.forward)
+        is_backward[places], is_forward[places] = self.is_backward, self.is_forward
+        return Links(forward, is_backward, is_forward)
 
 
 def links(ops: Sequenced) -> Links:

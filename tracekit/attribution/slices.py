@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,30 +12,29 @@ from numpy.typing import NDArray
 
 from tracekit.attribution import names
 from tracekit.attribution.columns import (
-    NONE,
     Codes,
     Flags,
     Ints,
-    Texts,
+    are_among,
+    at,
     by_text,
-    joined,
     numbers,
+    places_where,
 )
-from tracekit.attribution.tracks import PLACE, Tracks
+from tracekit.attribution.forms import ANNOTATION, CALL, MODULE, OP, TEXTS, Forms
+from tracekit.attribution.known import Known
+from tracekit.attribution.packing import Packed, joined, repacked
+from tracekit.attribution.tracks import PLACE
 
-OP, ANNOTATION, MODULE, CALL = range(4)
-SIGNATURE = ("input_dims", "input_types", "input_strides", "concrete_inputs")
-CODES = ("name", *SIGNATURE, "module_hierarchy")
 _NUMBERS = (
     "event_id",
-    "start_ns",
     "dur_ns",
     "correlation_id",
     "external_id",
     "sequence_id",
     "forward_thread_id",
 )
-COLUMNS = (*_NUMBERS, *CODES, *PLACE, "slice_kind", "category_name")
+COLUMNS = ("start_ns", *_NUMBERS, *TEXTS, *PLACE, "slice_kind", "category_name")
 #: What `slice.slice_kind` is here. A frame of Python is a module, if it is one by its name.
 _KINDS = {"op": OP, "annotation": ANNOTATION, "python": MODULE, "runtime": CALL, "driver": CALL}
 _USERS = "user_annotation"
@@ -43,58 +42,71 @@ _USERS = "user_annotation"
 
 @dataclass(slots=True)
 class Slices:
-    """Slices with a start, one array per column; texts are codes.
+    """Slices with a start, one column per property; ``form`` has places in ``forms``."""
 
-    ``kind`` is OP, ANNOTATION, MODULE or CALL; ``is_users`` is true for the user's annotations, and
-    ``may_launch`` for what is a call if work has its id: dumps of TensorFlow and JAX name a launch
-    after its kernel, as an annotation with a correlation id.
-    """
-
-    kind: Codes
-    is_users: Flags
-    may_launch: Flags
+    forms: Forms
+    form: Codes
     track: Codes
-    event_id: Ints
     start_ns: Ints
-    dur_ns: Ints
-    correlation_id: Ints
-    external_id: Ints
-    sequence_id: Ints
-    forward_thread_id: Ints
-    name: Codes
-    input_dims: Codes
-    input_types: Codes
-    input_strides: Codes
-    concrete_inputs: Codes
-    module_hierarchy: Codes
+    event_id: Packed
+    dur_ns: Packed
+    correlation_id: Packed
+    external_id: Packed
+    sequence_id: Packed
+    forward_thread_id: Packed
 
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.start_ns)
 
+    def of_form(self, column: str, places: slice | Ints = slice(None)) -> NDArray[Any]:
+        """What the forms of some rows have in a column."""
+        return self.forms.column(column)[self.form[places]]
+
+    def names(self, places: Ints) -> Ints:
+        """The codes of the names of rows; 0 at -1."""
+        return at(self.forms.column("name"), at(self.form, places), 0)
+
+    def put_forms(self, places: Ints, forms: Codes) -> None:
+        """Give some rows other forms."""
+        self.form = self.form.astype(_least_type(len(self.forms.rows)), copy=False)
+        self.form[places] = forms
+
+    def of_kind(self, kind: int) -> Codes:
+        """The places of rows of a kind."""
+        is_of = self.forms.column("kind") == kind
+        return places_where(len(self), lambda part: is_of[self.form[part]])
+
     def drop(self, *columns: str) -> None:
         """Let go of columns that nobody needs any more: they then have no rows."""
         for column in columns:
-            setattr(self, column, getattr(self, column)[:0].copy())
+            setattr(self, column, getattr(self, column).reordered(np.zeros(0, np.int64)))
 
     def put_in_order(self, order: Ints) -> None:
         """Reorder the rows, column by column."""
-        for column in fields(self):
-            setattr(self, column.name, getattr(self, column.name)[order])
+        for name in ("form", "track", "start_ns"):
+            setattr(self, name, getattr(self, name)[order])
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name).reordered(order))
 
 
-def gather(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, known: Known) -> dict[str, NDArray[Any]]:
     """What work can originate from: operators, annotations, modules, and calls of the runtime."""
     kind, may_launch = _kinds(rows)
-    known = np.flatnonzero((kind >= 0) & np.asarray(pc.is_valid(rows["start_ns"])))
-    rows = rows.take(pa.array(known))
+    has_start = np.flatnonzero((kind >= 0) & np.asarray(pc.is_valid(rows["start_ns"])))
+    rows = rows.take(pa.array(has_start))
+    form = known.forms.codes(
+        {
+            "kind": kind[has_start],
+            "may_launch": may_launch[has_start],
+            "is_users": by_text(rows["category_name"], lambda name: name == _USERS) > 0,
+            **{name: known.texts.codes(rows[name]) for name in TEXTS},
+        }
+    )
     return {
-        "kind": kind[known],
-        "may_launch": may_launch[known],
-        "is_users": np.asarray(by_text(rows["category_name"], lambda name: name == _USERS) > 0),
-        "track": tracks.codes(rows),
-        **{name: numbers(rows[name]) for name in _NUMBERS},
-        **{name: texts.codes(rows[name]) for name in CODES},
+        "form": form,
+        "track": known.tracks.codes(rows),
+        **{name: numbers(rows[name]) for name in ("start_ns", *_NUMBERS)},
     }
 
 
@@ -117,23 +129,29 @@ def _said(name: str | None) -> int:
     return ANNOTATION if names.is_mark(name) else -1
 
 
-def joined_slices(parts: list[dict[str, NDArray[Any]]]) -> Slices:
+def joined_slices(parts: list[dict[str, Packed]], known: Known) -> Slices:
     """Slices from their parts, with every call of the runtime as CALL."""
     return Slices(
-        **{
-            name: joined(parts, name, np.int64 if name in _NUMBERS else np.int32)
-            for name in ("kind", "track", *_NUMBERS, *CODES)
-        },
-        **{name: joined(parts, name, np.bool_) for name in ("is_users", "may_launch")},
+        known.forms,
+        joined(parts, "form", _least_type(len(known.forms.rows))),
+        joined(parts, "track", _least_type(len(known.tracks.threads))),
+        joined(parts, "start_ns", np.int64),
+        **{name: repacked([part.pop(name) for part in parts]) for name in _NUMBERS},
     )
+
+
+def _least_type(count: int) -> type[np.integer[Any]]:
+    return np.uint16 if count <= np.iinfo(np.uint16).max else np.int32
 
 
 def keep_callers(found: Slices, correlations: Ints) -> None:
     """Leave out calls but those with these correlation ids, which are sorted and distinct."""
-    places = np.searchsorted(correlations, found.correlation_id)
-    known = np.append(correlations, NONE)[places] == found.correlation_id
-    is_call = found.may_launch & known & (found.correlation_id != NONE)
-    stays = is_call | (found.kind != CALL)
-    found.kind = np.where(is_call, CALL, found.kind).astype(np.int32)
+    may_call = np.flatnonzero(found.of_form("may_launch"))
+    ids = found.correlation_id[may_call]
+    calls = found.forms.called()
+    stays = found.of_form("kind") != CALL
+    places = may_call[are_among(ids, correlations)]
+    found.put_forms(places, calls[found.form[places]])
+    stays[places] = True
     if not stays.all():
         found.put_in_order(np.flatnonzero(stays))

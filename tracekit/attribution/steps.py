@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Ints, Texts, by_text, joined, numbers
+from tracekit.attribution.columns import NONE, Ints, by_text, numbers
+from tracekit.attribution.known import Known
 from tracekit.attribution.nesting import holders
+from tracekit.attribution.packing import Packed, joined
 from tracekit.attribution.tracks import PLACE, Tracks
 from tracekit.attribution.work import DeviceWork
 
@@ -60,16 +62,16 @@ class RecordedSteps:
         """Whether nothing marks steps."""
         return not len(self.of_host) and not len(self.of_device)
 
-    def at_work(self, work: DeviceWork) -> Ints:
-        """The step of its device in which each work starts."""
-        on = work.device_id if self.counts_by_device else work.track
-        return self.of_device.at(on, work.start_ns)
+    def at_work(self, work: DeviceWork, part: slice) -> Ints:
+        """The step of its device in which each of some works starts."""
+        on = work.device_id[part] if self.counts_by_device else work.track[part]
+        return self.of_device.at(on, work.start_ns[part])
 
 
-def gather(rows: pa.Table, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, known: Known) -> dict[str, NDArray[Any]]:
     """Steps; ``kind`` is a place in _KINDS, -1 for another."""
     return {
-        "track": tracks.codes(rows),
+        "track": known.tracks.codes(rows),
         "kind": by_text(
             rows["step_kind"], lambda kind: _KINDS.index(kind) if kind in _KINDS else -1
         ),
@@ -77,7 +79,7 @@ def gather(rows: pa.Table, _: Texts, tracks: Tracks) -> dict[str, NDArray[Any]]:
     }
 
 
-def joined_steps(parts: list[dict[str, NDArray[Any]]], tracks: Tracks) -> RecordedSteps:
+def joined_steps(parts: list[dict[str, Packed]], tracks: Tracks) -> RecordedSteps:
     """Steps from their parts: of hosts by process, of devices by device or else stream."""
     index, start, dur, devices = (joined(parts, name, np.int64) for name in _NUMBERS)
     track, kind = (joined(parts, name, np.int32) for name in ("track", "kind"))

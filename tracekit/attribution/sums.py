@@ -65,7 +65,7 @@ def _known_totals(codes: Codes, values: Ints, count: int) -> Ints:
 
 
 def _steps(work: DeviceWork, origins: Origins, texts: Texts) -> Iterator[Batch]:
-    codes = together(distinct(work.device_id), distinct(origins.step))
+    codes = together(distinct(work.device_id[:]), distinct(origins.step[:]))
     first = firsts_of(codes)
     count = len(first)
     has_start = work.start_ns != NONE
@@ -95,7 +95,7 @@ def _sums(
 ) -> Iterator[Batch]:
     is_timed = (work.start_ns != NONE) & (work.dur_ns != NONE)
     codes = together(
-        sorts, distinct(work.device_id), origins.op_name, origins.context + 1, is_timed
+        sorts, distinct(work.device_id[:]), origins.op_name, origins.context + 1, is_timed
     )
     first = firsts_of(codes)
     if len(first) > most:

@@ -10,8 +10,9 @@ import numpy as np
 
 from tracekit.attribution.columns import Codes, Ints
 from tracekit.attribution.contexts import Tree
+from tracekit.attribution.forms import OP
 from tracekit.attribution.sequences import Links
-from tracekit.attribution.slices import OP, Slices
+from tracekit.attribution.slices import Slices
 from tracekit.attribution.symbols import Symbols
 from tracekit.compiled import library
 
@@ -40,12 +41,12 @@ def walked(
         entered = tree.entered(base, symbol, number, forward, is_referred) if symbol else base
         return entered, not tree.is_full
 
-    order = np.argsort(found.start_ns, kind="stable")
+    order = np.argsort(found.start_ns, kind="stable").astype(np.int32)
     columns = (
         parent,
-        symbols.numbers,
+        symbols.numbers[found.form],
         np.where(tied.is_backward, tied.forward, _NOT_BACKWARD),
-        found.kind == OP,
+        found.of_form("kind") == OP,
         tied.is_forward,
     )
     compiled = library()
@@ -78,7 +79,7 @@ def _by_c(
     """The same, by the C library, which asks what it has not met."""
     import ctypes
 
-    kinds = (np.int64, np.int32, np.int32, np.int32, np.uint8, np.uint8)
+    kinds = (np.int32, np.int32, np.int32, np.int32, np.uint8, np.uint8)
     pairs = zip((order, *columns), kinds, strict=True)
     given = [np.ascontiguousarray(column, kind) for column, kind in pairs]
     op, context = (np.zeros(len(order), np.int32) for _ in range(2))

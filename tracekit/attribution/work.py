@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from tracekit.attribution.columns import NONE, Codes, Ints, Texts, joined, numbers
-from tracekit.attribution.tracks import PLACE, Tracks
+from tracekit.attribution.columns import NONE, Codes, Ints, numbers
+from tracekit.attribution.known import Known
+from tracekit.attribution.packing import Packed, joined, packed, repacked
+from tracekit.attribution.tracks import PLACE
 
 _NUMBERS = (
     "event_id",
@@ -22,6 +24,8 @@ _NUMBERS = (
     "external_id",
 )
 _OF_KERNELS = ("op_name", "collective_name", "category_name")
+#: Few distinct values, which take little memory.
+_PACKED = ("device_id", "stream_id")
 CODES = ("kind", "name", *_OF_KERNELS)
 OF_KERNELS = (*_NUMBERS, *PLACE, "name", *_OF_KERNELS)
 OF_TRANSFERS = (*_NUMBERS, *PLACE, "name", "transfer_kind")
@@ -43,51 +47,63 @@ class DeviceWork:
     collective_name: Codes
     category_name: Codes
     event_id: Ints
-    device_id: Ints
-    stream_id: Ints
+    device_id: Packed
+    stream_id: Packed
     start_ns: Ints
     dur_ns: Ints
     correlation_id: Ints
     external_id: Ints
-    op_event_id: Ints
+    op_event_id: Packed
 
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.event_id)
 
 
-def gather_kernels(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
+def gather_kernels(rows: pa.Table, known: Known) -> dict[str, Ints]:
     """Kernels."""
-    kind = np.full(len(rows), texts.code("kernel"), np.int32)
-    said = {name: texts.codes(rows[name]) for name in _OF_KERNELS}
-    return _gathered(rows, kind, said, texts, tracks)
+    kind = np.full(len(rows), known.texts.code("kernel"), np.int32)
+    said = {name: known.texts.codes(rows[name]) for name in _OF_KERNELS}
+    return _gathered(rows, kind, said, known)
 
 
-def gather_transfers(rows: pa.Table, texts: Texts, tracks: Tracks) -> dict[str, Ints]:
+def gather_transfers(rows: pa.Table, known: Known) -> dict[str, Ints]:
     """Copies and sets."""
-    kind = texts.codes(rows["transfer_kind"])
-    return _gathered(
-        rows, kind, dict.fromkeys(_OF_KERNELS, np.zeros(len(rows), np.int32)), texts, tracks
-    )
+    kind = known.texts.codes(rows["transfer_kind"])
+    nothing = dict.fromkeys(_OF_KERNELS, np.zeros(len(rows), np.int32))
+    return _gathered(rows, kind, nothing, known)
 
 
 def _gathered(
-    rows: pa.Table, kind: Codes, said: dict[str, Codes], texts: Texts, tracks: Tracks
+    rows: pa.Table, kind: Codes, said: Mapping[str, Codes], known: Known
 ) -> dict[str, Ints]:
     return {
-        "track": tracks.codes(rows),
+        "track": known.tracks.codes(rows),
         "kind": kind,
-        "name": texts.codes(rows["name"]),
+        "name": known.texts.codes(rows["name"]),
         **said,
         **{name: numbers(rows[name]) for name in _NUMBERS},
     }
 
 
-def joined_work(parts: list[dict[str, NDArray[Any]]]) -> DeviceWork:
+def joined_work(parts: list[dict[str, Packed]]) -> DeviceWork:
     """Work from its parts, in the order of the file, kernels first."""
-    known = {
+    known: dict[str, Any] = {
         column.name: joined(parts, column.name, np.int64 if column.name in _NUMBERS else np.int32)
         for column in fields(DeviceWork)
-        if column.name != "op_event_id"
+        if column.name not in (*_PACKED, "op_event_id")
     }
-    return DeviceWork(**known, op_event_id=np.full(len(known["event_id"]), NONE))
+    for name in _PACKED:
+        known[name] = repacked([part.pop(name) for part in parts])
+    none = packed(np.full(len(known["event_id"]), NONE))
+    return DeviceWork(**known, op_event_id=none)
+
+
+def without_ids(work: DeviceWork) -> DeviceWork:
+    """Work whose origins are found: the columns that only lead there have no rows."""
+    return replace(
+        work,
+        correlation_id=work.correlation_id[:0].copy(),
+        external_id=work.external_id[:0].copy(),
+        op_event_id=work.op_event_id.reordered(np.zeros(0, np.int64)),
+    )

@@ -1265,7 +1265,7 @@ typedef struct {
 
 typedef struct {
     int64_t count, next;    /* slices, and how many of them have their context */
-    const int64_t *order;   /* in which they get it */
+    const int32_t *order;   /* in which they get it */
     const int32_t *parents; /* of each: the one around it, or -1 */
     const int32_t *numbers, *forwards;
     const uint8_t *are_ops, *are_referred;
@@ -1320,7 +1320,7 @@ static void put_context(const Walker *walker, int64_t place, int32_t context) {
 
 /* Begin a walk; the columns are of `count` rows, `ops` and `contexts` are for its result and hold
  * zeros. */
-EXPORT Walker *tracekit_walker(int64_t count, const int64_t *order, const int32_t *parents,
+EXPORT Walker *tracekit_walker(int64_t count, const int32_t *order, const int32_t *parents,
                                const int32_t *numbers, const int32_t *forwards,
                                const uint8_t *are_ops, const uint8_t *are_referred, int32_t *ops,
                                int32_t *contexts) {
