@@ -61,10 +61,10 @@ select
 from memory_event as event
 join trace_source($run_id, $phase) as source using (source_id)
 join
-    trace_process($run_id) as process
+    trace_process($run_id, $phase) as process
     on process.source_id = event.source_id
     and process.process_id is not distinct from event.process_id
     and process.process_name is not distinct from trace_process_name(
         event.process_id, event.thread_id, event.track_name, event.device_id
     )
-where event.run_id = $run_id and time_ns between first_ns and last_ns
+where event.run_id = $run_id and coalesce(time_ns between first_ns and last_ns, false)

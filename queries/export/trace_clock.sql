@@ -14,7 +14,7 @@ select
     shared_count,
     zero_time_ns,
     case when clocks.source_index = 0 then metadata_json end as metadata_json
-from source_clock($run_id) as clocks
+from source_clock($run_id, $phase) as clocks
 join trace_source($run_id, $phase) as source using (source_id)
 join source_file using (source_id)
 where source_file.run_id = $run_id

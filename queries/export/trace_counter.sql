@@ -30,10 +30,13 @@ select
 from counter
 join trace_source($run_id, $phase) as source using (source_id)
 join
-    trace_process($run_id) as process
+    trace_process($run_id, $phase) as process
     on process.source_id = counter.source_id
     and process.process_id is not distinct from counter.process_id
     and process.process_name is not distinct from trace_process_name(
         counter.process_id, counter.thread_id, counter.track_name, null
     )
-where counter.run_id = $run_id and record_kind is null and time_ns between first_ns and last_ns
+where
+    counter.run_id = $run_id
+    and record_kind is null
+    and coalesce(time_ns between first_ns and last_ns, false)

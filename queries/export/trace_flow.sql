@@ -33,9 +33,9 @@ select
 from flow
 join trace_source($run_id, $phase) as source using (source_id)
 join
-    trace_process($run_id) as process
+    trace_process($run_id, $phase) as process
     on process.source_id = flow.source_id
     and process.process_id is not distinct from flow.process_id
     and process.process_name
     is not distinct from trace_process_name(flow.process_id, flow.thread_id, flow.track_name, null)
-where flow.run_id = $run_id and time_ns between first_ns and last_ns
+where flow.run_id = $run_id and coalesce(time_ns between first_ns and last_ns, false)

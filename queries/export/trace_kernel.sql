@@ -73,7 +73,7 @@ select
 from kernel
 join trace_source($run_id, $phase) as source using (source_id)
 join
-    trace_process($run_id) as process
+    trace_process($run_id, $phase) as process
     on process.source_id = kernel.source_id
     and process.process_id is not distinct from kernel.process_id
     and process.process_name is not distinct from trace_process_name(
@@ -84,4 +84,4 @@ left join
     on device_rank.run_id = $run_id
     and device_rank.source_id = kernel.source_id
     and device_rank.device_id is not distinct from kernel.device_id
-where kernel.run_id = $run_id and start_ns between first_ns and last_ns
+where kernel.run_id = $run_id and coalesce(start_ns between first_ns and last_ns, false)

@@ -25,7 +25,7 @@ select
 from track_label as label
 join trace_source($run_id, $phase) as source using (source_id)
 join
-    trace_process($run_id) as process
+    trace_process($run_id, $phase) as process
     on process.source_id = label.source_id
     and process.process_id is not distinct from label.process_id
     and process.process_name is not distinct from trace_process_name(
@@ -55,7 +55,7 @@ select
             )
         ]
     )
-from trace_process($run_id)
+from trace_process($run_id, $phase)
 join trace_source($run_id, $phase) using (source_id)
 where title is not null
 union all
@@ -98,7 +98,7 @@ from
     ) as track
 join trace_source($run_id, $phase) as source using (source_id)
 join
-    trace_process($run_id) as process
+    trace_process($run_id, $phase) as process
     on process.source_id = track.source_id
     and process.process_id is null
     and process.process_name = trace_process_name(null, thread_id, track_name, null)

@@ -49,7 +49,7 @@ select
 from slice
 join trace_source($run_id, $phase) as source using (source_id)
 join
-    trace_process($run_id) as process
+    trace_process($run_id, $phase) as process
     on process.source_id = slice.source_id
     and process.process_id is not distinct from slice.process_id
     and process.process_name is not distinct from trace_process_name(
@@ -58,4 +58,4 @@ join
 where
     slice.run_id = $run_id
     and category_name is distinct from 'tracekit'
-    and start_ns between first_ns and last_ns
+    and coalesce(start_ns between first_ns and last_ns, false)

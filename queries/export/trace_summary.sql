@@ -33,7 +33,7 @@ with
             ) as work
         join trace_source($run_id, $phase) as source using (source_id)
         join
-            trace_process($run_id) as process
+            trace_process($run_id, $phase) as process
             on process.source_id = work.source_id
             and process.process_id is not distinct from work.process_id
             and process.process_name is not distinct from trace_process_name(

@@ -48,7 +48,7 @@ select
 from transfer
 join trace_source($run_id, $phase) as source using (source_id)
 join
-    trace_process($run_id) as process
+    trace_process($run_id, $phase) as process
     on process.source_id = transfer.source_id
     and process.process_id is not distinct from transfer.process_id
     and process.process_name is not distinct from trace_process_name(
@@ -59,4 +59,4 @@ left join
     on device_rank.run_id = $run_id
     and device_rank.source_id = transfer.source_id
     and device_rank.device_id is not distinct from transfer.device_id
-where transfer.run_id = $run_id and start_ns between first_ns and last_ns
+where transfer.run_id = $run_id and coalesce(start_ns between first_ns and last_ns, false)

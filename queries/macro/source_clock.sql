@@ -4,7 +4,7 @@
 -- needs = ["source_file"]
 -- depends = ["collective_match"]
 -- is_kept = true
--- parameters = "wanted_run"
+-- parameters = "wanted_run wanted_phase"
 -- columns = "source_id rank_index source_index timeline_count base_time_ns clock_basis
 -- clock_offset_ns shared_count shift_ns zero_time_ns"
 -- base_time_ns = "BIGINT: source_file.base_time_ns"
@@ -51,7 +51,7 @@ with
             source_id,
             any_value(clock_offset_ns) as clock_offset_ns,
             count(distinct match_index) as shared_count
-        from collective_match(wanted_run, 'all')
+        from collective_match(wanted_run, wanted_phase)
         where match_reason is null and is_synchronizing and clock_offset_ns is not null
         group by source_id
         having count(distinct rank_index) = 1

@@ -4,7 +4,7 @@
 -- needs = ["source_file"]
 -- depends = ["source_clock", "trace_process_name"]
 -- is_kept = true
--- parameters = "wanted_run"
+-- parameters = "wanted_run wanted_phase"
 -- columns = "source_id process_id process_name pid_json sort_index title"
 -- process_id = "BIGINT: process in the file; NULL if it has none"
 -- process_name = "VARCHAR: trace_process_name of it; NULL if it has a number"
@@ -83,7 +83,7 @@ with
                     process_name
             ) as sort_index
         from seen
-        join source_clock(wanted_run) as clocks using (source_id)
+        join source_clock(wanted_run, wanted_phase) as clocks using (source_id)
         left join labels using (source_id, process_id)
         -- several ranks each name the devices of all of them
         where clocks.timeline_count = 1 or seen.has_events

@@ -33,6 +33,6 @@ select
     case
         when clocks.timeline_count > 1 then 4294967296 * clocks.source_index else 0
     end as id_stride
-from source_clock(wanted_run) as clocks
+from source_clock(wanted_run, wanted_phase) as clocks
 left join windows using (source_id)
 where wanted_phase = 'all' or windows.source_id is not null

@@ -69,7 +69,7 @@ def _ids(events: Column, places: Ints) -> pa.Array:
     return nullable(at(events, places, NONE))
 
 
-def _places(places: Ints) -> pa.Array:
+def place_ids(places: Ints) -> pa.Array:
     """Places as row numbers; NULL at -1."""
     return pa.array(places.astype(np.int64), mask=places < 0)
 
@@ -89,7 +89,7 @@ def op_rows(
         return {
             "event_id": pa.array(rows.event_id[place]),
             "name": texts.array(rows.names(place)),
-            "context_id": _places(host.context[place]),
+            "context_id": place_ids(host.context[place]),
             "parent_event_id": _ids(rows.event_id, _callers(host, place)),
             "process_id": tracks.process_ids(track),
             "thread_id": tracks.thread_ids(track),
@@ -206,7 +206,7 @@ def work_rows(
             "capture_event_id": _ids(calls.event_id, origins.capture[part]),
             "op_event_id": _ids(calls.event_id, origins.op[part]),
             "op_name": texts.array(origins.op_name[part]),
-            "context_id": _places(origins.context[part]),
+            "context_id": place_ids(origins.context[part]),
             "step_index": nullable(origins.step[part]),
             **{name: texts.array(getattr(origins, name)[part]) for name in _REASONS},
             "is_alone": is_alone[part],

@@ -22,7 +22,7 @@ from tracekit.attribution.columns import (
 )
 from tracekit.attribution.mixes import mixes
 from tracekit.attribution.origins import Origins
-from tracekit.attribution.rows import Batch, in_batches
+from tracekit.attribution.rows import Batch, in_batches, place_ids
 from tracekit.attribution.work import DeviceWork
 from tracekit.schema import STEP_WORK, WORK_MIX, WORK_SUM
 
@@ -108,7 +108,7 @@ def _sums(
         return {
             **_said(work, at, texts),
             "op_name": texts.array(origins.op_name[at]),
-            "context_id": nullable(np.where(origins.context[at] < 0, NONE, origins.context[at])),
+            "context_id": place_ids(origins.context[at]),
             "is_timed": pa.array(is_timed[at]),
             "work_count": pa.array(count[part]),
             "dur_ns": nullable(dur_ns[part]),
