@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from tracekit.attribution.columns import NONE, Codes, Ints, numbers
-from tracekit.attribution.known import Known
+from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.packing import Packed, joined, packed, repacked
 from tracekit.attribution.tracks import PLACE
 
@@ -55,19 +55,19 @@ class DeviceWork:
         return len(self.event_id)
 
 
-def gather_kernels(rows: pa.Table, known: Known) -> dict[str, Ints]:
+def gather_kernels(rows: pa.Table, known: SourceCodes) -> dict[str, Ints]:
     """Kernels."""
     kind = np.full(len(rows), known.texts.code("kernel"), np.int32)
     return _gathered(rows, kind, known.texts.codes(rows["op_name"]), known)
 
 
-def gather_transfers(rows: pa.Table, known: Known) -> dict[str, Ints]:
+def gather_transfers(rows: pa.Table, known: SourceCodes) -> dict[str, Ints]:
     """Copies and sets."""
     kind = known.texts.codes(rows["transfer_kind"])
     return _gathered(rows, kind, np.zeros(len(rows), np.int32), known)
 
 
-def _gathered(rows: pa.Table, kind: Codes, op_name: Codes, known: Known) -> dict[str, Ints]:
+def _gathered(rows: pa.Table, kind: Codes, op_name: Codes, known: SourceCodes) -> dict[str, Ints]:
     return {
         "track": known.tracks.codes(rows),
         "kind": kind,
