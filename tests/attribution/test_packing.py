@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracekit.attribution.columns import NONE, are_among, at, ids_in, places_where
-from tracekit.attribution.forms import ANNOTATION, CALL, OP, Form, Forms
+from tracekit.attribution.forms import ANNOTATION, CALL, OP, Forms, SliceForm
 from tracekit.attribution.nesting import nesting_order
 from tracekit.attribution.packing import Packed, packed, repacked
 
@@ -106,13 +106,13 @@ def test_the_order_is_that_of_all_columns(rows: list[tuple[int, int, int, bool]]
 # -- forms ----------------------------------------------------------------------------------------
 
 
-def form(kind: int, name: int, *, may_launch: bool = False) -> Form:
-    return Form(kind, False, may_launch, name, 0, 0, 0, 0, 0)
+def form(kind: int, name: int, *, may_launch: bool = False) -> SliceForm:
+    return SliceForm(kind, False, may_launch, name, 0, 0, 0, 0, 0)
 
 
 def test_slices_that_are_alike_have_one_form() -> None:
     forms, zeros = Forms(), np.zeros(3, np.int32)
-    columns = dict.fromkeys(Form._fields, zeros)
+    columns = dict.fromkeys(SliceForm._fields, zeros)
     codes = forms.codes({**columns, "name": np.array([5, 6, 5])})
     assert codes.tolist() == [0, 1, 0]
     assert forms.codes({**columns, "kind": np.array([0, 0, 1])}).tolist() == [2, 2, 3]

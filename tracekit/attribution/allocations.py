@@ -27,7 +27,7 @@ from tracekit.attribution.columns import (
     used_of,
 )
 from tracekit.attribution.host import Host
-from tracekit.attribution.known import Known
+from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.packing import Packed, repacked
 from tracekit.attribution.pairing import Blocks, paired
 from tracekit.attribution.passes import PHASES, passes, phases
@@ -80,7 +80,7 @@ class _Moments:
 _UNKNOWN = {"step": NONE, "phase": 0, "number": NONE, "next_phase": 0}
 
 
-def gather(rows: pa.Table, known: Known) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, known: SourceCodes) -> dict[str, NDArray[Any]]:
     """Allocations and releases with known time and size."""
     rows = rows.filter(pc.and_(pc.is_valid(rows["time_ns"]), pc.is_valid(rows["size_bytes"])))
     return {

@@ -28,7 +28,7 @@ from tracekit.attribution.columns import (
     numbers,
 )
 from tracekit.attribution.host import Host
-from tracekit.attribution.known import Known
+from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.packing import Packed
 from tracekit.attribution.work import DeviceWork
 
@@ -56,7 +56,7 @@ class Capture:
     names: list[int] = field(default_factory=list)
 
 
-def gather(rows: pa.Table, _: Known) -> dict[str, Ints]:
+def gather(rows: pa.Table, _: SourceCodes) -> dict[str, Ints]:
     """The calls that begin and end captures: there are few."""
     is_mark = _is_call(rows, (_BEGIN, _END))
     if not pc.any(is_mark).as_py():

@@ -30,7 +30,7 @@ _BATCH_ROWS = 1 << 16
 _PART_ROWS = 1 << 16
 
 
-class Column(Protocol):
+class IntColumn(Protocol):
     """Integers, of which some rows can be had."""
 
     def __len__(self) -> int:
@@ -155,7 +155,7 @@ def in_parts(count: int) -> Iterator[slice]:
         yield slice(first, min(first + _PART_ROWS, count))
 
 
-def at(column: Column, places: Ints, none: int = -1) -> Ints:
+def at(column: IntColumn, places: Ints, none: int = -1) -> Ints:
     """The values of a column at places; `none` at -1."""
     if not len(column):
         return np.full(len(places), none, np.int64)

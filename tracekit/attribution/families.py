@@ -13,7 +13,7 @@ from tracekit.attribution import names
 from tracekit.attribution.columns import (
     NONE,
     Codes,
-    Column,
+    IntColumn,
     Ints,
     Texts,
     distinct,
@@ -27,7 +27,7 @@ from tracekit.attribution.slices import Slices
 MOST_NAMES = 256
 
 
-def fold(found: Slices, step: Column, texts: Texts) -> None:
+def fold(found: Slices, step: IntColumn, texts: Texts) -> None:
     """Replace the numbers in names of annotations that number iterations by #.
 
     A family of names (equal except for their numbers) numbers iterations if it occurs in several

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tracekit.attribution.columns import NONE, Codes, Ints, by_text, numbers
 from tracekit.attribution.forms import CALL, OP
-from tracekit.attribution.known import Known
+from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.nesting import holders
 from tracekit.attribution.packing import Packed, joined, packed
 from tracekit.attribution.slices import Slices
@@ -30,7 +30,7 @@ COLUMNS = (*PLACE, "category_name", "phase_kind", "flow_id", "time_ns")
 _Tails = tuple[Codes, Ints]
 
 
-def gather(rows: pa.Table, given: Known) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, given: SourceCodes) -> dict[str, NDArray[Any]]:
     """The two ends of these arrows; ``category`` is a place in _CATEGORIES, 1 ``is_start``."""
     category = by_text(rows["category_name"], _category)
     phase = by_text(

@@ -15,7 +15,7 @@ OP, ANNOTATION, MODULE, CALL = range(4)
 SIGNATURE = ("input_dims", "input_types", "input_strides", "concrete_inputs")
 
 
-class Form(NamedTuple):
+class SliceForm(NamedTuple):
     """What slices have in common; texts are codes.
 
     ``kind`` is OP, ANNOTATION, MODULE or CALL; ``is_users`` is true for the user's
@@ -48,10 +48,10 @@ TEXTS = ("name", *SIGNATURE, "module_hierarchy")
 class Forms:
     """Distinct forms; the code of a form is its place here."""
 
-    rows: list[Form] = field(default_factory=list)
-    _codes: dict[Form, int] = field(default_factory=dict)
+    rows: list[SliceForm] = field(default_factory=list)
+    _codes: dict[SliceForm, int] = field(default_factory=dict)
 
-    def code(self, form: Form) -> int:
+    def code(self, form: SliceForm) -> int:
         """The code of a form."""
         code = self._codes.setdefault(form, len(self.rows))
         if code == len(self.rows):
@@ -63,13 +63,13 @@ class Forms:
         flags = columns["kind"] * 4 + columns["is_users"] * 2 + columns["may_launch"]
         alike = together(flags, *(columns[name] for name in TEXTS))
         first = firsts_of(alike)
-        rows = zip(*(columns[name][first].tolist() for name in Form._fields), strict=True)
-        known = [self.code(Form(*row)) for row in rows]
+        rows = zip(*(columns[name][first].tolist() for name in SliceForm._fields), strict=True)
+        known = [self.code(SliceForm(*row)) for row in rows]
         return np.array(known, np.int32)[alike]
 
     def column(self, name: str) -> NDArray[Any]:
         """What each form has in a column."""
-        place = Form._fields.index(name)
+        place = SliceForm._fields.index(name)
         return np.array([form[place] for form in self.rows], _TYPES.get(name, np.int32))
 
     def called(self) -> Codes:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
 from tracekit.attribution.columns import Ints, batches, encoded
-from tracekit.attribution.known import Known
+from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.packing import Packed, packed
 
 Columns = dict[str, Packed]
@@ -21,7 +21,7 @@ class _Gatherer:
     """The columns of a table from which `gather` makes others; of those, `codes` are texts."""
 
     columns: Sequence[str]
-    gather: Callable[[pa.Table, Known], dict[str, Ints]]
+    gather: Callable[[pa.Table, SourceCodes], dict[str, Ints]]
     codes: Sequence[str] = ()
 
 
@@ -50,7 +50,7 @@ _ENCODED = {"slice": ("name", "slice_kind")}
 class Gathered:
     """The columns gathered so far, in parts: by table and by what they are for."""
 
-    known: Known = field(default_factory=Known)
+    known: SourceCodes = field(default_factory=SourceCodes)
     parts: dict[tuple[str, str], list[Columns]] = field(default_factory=dict)
 
     def add(self, table: str, rows: pa.Table) -> None:

@@ -10,7 +10,7 @@ from tracekit.attribution.tracks import Tracks
 
 
 @dataclass(slots=True)
-class Known:
+class SourceCodes:
     """Texts, threads and forms of slices, each once."""
 
     texts: Texts = field(default_factory=Texts)

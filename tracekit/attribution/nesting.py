@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.attribution.columns import LATEST, Codes, Column, Flags, Ints, ends, in_parts
+from tracekit.attribution.columns import LATEST, Codes, Flags, IntColumn, Ints, ends, in_parts
 from tracekit.compiled import library
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def nested(tracks: Codes, starts: Ints, durations: Ints, ids: Ints, is_point: Fl
 
 
 def nesting_order(
-    tracks: Codes, starts: Ints, durations: Column, ids: Column, is_point: Flags
+    tracks: Codes, starts: Ints, durations: IntColumn, ids: IntColumn, is_point: Flags
 ) -> Ints:
     """The order of intervals in which `stacked` nests them.
 
@@ -63,7 +63,9 @@ def nesting_order(
     return order[np.argsort(tracks[order], kind="stable")]
 
 
-def stacked(tracks: Codes, starts: Ints, durations: Column, is_point: Flags) -> tuple[Codes, Codes]:
+def stacked(
+    tracks: Codes, starts: Ints, durations: IntColumn, is_point: Flags
+) -> tuple[Codes, Codes]:
     """The ``parent`` and ``after`` (see `Nest`) of intervals that are in order."""
     till = np.empty(len(starts), np.int64)
     for part in in_parts(len(starts)):

@@ -12,8 +12,8 @@ from tracekit.attribution.captures import Capture, Replays, replays_of
 from tracekit.attribution.columns import (
     NONE,
     Codes,
-    Column,
     Flags,
+    IntColumn,
     Ints,
     Texts,
     are_among,
@@ -217,7 +217,7 @@ def _rows_of_work(work: DeviceWork, ids: Ints, places: Ints, tracks: Tracks) -> 
     return LaunchRows(ids[places], work.external_id[places], work.start_ns[places], processes)
 
 
-def _rows_of_host(host: Host, ids: Column, places: Ints, tracks: Tracks) -> LaunchRows:
+def _rows_of_host(host: Host, ids: IntColumn, places: Ints, tracks: Tracks) -> LaunchRows:
     rows = host.slices
     processes = tracks.process_codes(rows.track[places])
     return LaunchRows(ids[places], rows.external_id[places], rows.start_ns[places], processes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.attribution.columns import NONE, Codes, Column, Ints, at
+from tracekit.attribution.columns import NONE, Codes, IntColumn, Ints, at
 from tracekit.attribution.packing import Packed, packed
 
 
@@ -23,7 +23,9 @@ class Blocks:
     until: Packed
 
 
-def paired(pools: Codes, addresses: Column, times: Column, places: Column, sizes: Column) -> Blocks:
+def paired(
+    pools: Codes, addresses: IntColumn, times: IntColumn, places: IntColumn, sizes: IntColumn
+) -> Blocks:
     """The blocks of events with an address: size above 0 allocates, below 0 releases.
 
     The next event at its address in its pool ends an allocation. If that event is another
@@ -52,7 +54,7 @@ def paired(pools: Codes, addresses: Column, times: Column, places: Column, sizes
     )
 
 
-def _by_address(pools: Codes, addresses: Ints, times: Column, places: Column) -> Codes:
+def _by_address(pools: Codes, addresses: Ints, times: IntColumn, places: IntColumn) -> Codes:
     """The places of events with an address by pool, address, time and place."""
     known = np.flatnonzero(addresses != NONE)
     in_time = known[np.lexsort((places[known], times[known]))]

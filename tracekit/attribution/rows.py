@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import NONE, Column, Ints, Texts, at, ends, in_parts, nullable
+from tracekit.attribution.columns import NONE, IntColumn, Ints, Texts, at, ends, in_parts, nullable
 from tracekit.attribution.contexts import Node, Tree
 from tracekit.attribution.forms import OP, SIGNATURE
 from tracekit.attribution.host import Host
@@ -64,7 +64,7 @@ def _texts(nodes: list[Node], said: Callable[[Node], str | None]) -> pa.Array:
     return pa.array([said(node) for node in nodes], TEXT)
 
 
-def _ids(events: Column, places: Ints) -> pa.Array:
+def _ids(events: IntColumn, places: Ints) -> pa.Array:
     """The event ids at places; NULL at -1."""
     return nullable(at(events, places, NONE))
 

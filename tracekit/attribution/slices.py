@@ -22,7 +22,7 @@ from tracekit.attribution.columns import (
     places_where,
 )
 from tracekit.attribution.forms import ANNOTATION, CALL, MODULE, OP, TEXTS, Forms
-from tracekit.attribution.known import Known
+from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.packing import Packed, joined, repacked
 from tracekit.attribution.tracks import PLACE
 
@@ -90,7 +90,7 @@ class Slices:
             setattr(self, name, getattr(self, name).reordered(order))
 
 
-def gather(rows: pa.Table, known: Known) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, known: SourceCodes) -> dict[str, NDArray[Any]]:
     """What work can originate from: operators, annotations, modules, and calls of the runtime."""
     kind, may_launch = _kinds(rows)
     has_start = np.flatnonzero((kind >= 0) & np.asarray(pc.is_valid(rows["start_ns"])))
@@ -129,7 +129,7 @@ def _said(name: str | None) -> int:
     return ANNOTATION if names.is_mark(name) else -1
 
 
-def joined_slices(parts: list[dict[str, Packed]], known: Known) -> Slices:
+def joined_slices(parts: list[dict[str, Packed]], known: SourceCodes) -> Slices:
     """Slices from their parts, with every call of the runtime as CALL."""
     return Slices(
         known.forms,

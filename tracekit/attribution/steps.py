@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tracekit.attribution.columns import NONE, Ints, by_text, numbers
-from tracekit.attribution.known import Known
+from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.nesting import holders
 from tracekit.attribution.packing import Packed, joined
 from tracekit.attribution.tracks import PLACE, Tracks
@@ -68,7 +68,7 @@ class RecordedSteps:
         return self.of_device.at(on, work.start_ns[part])
 
 
-def gather(rows: pa.Table, known: Known) -> dict[str, NDArray[Any]]:
+def gather(rows: pa.Table, known: SourceCodes) -> dict[str, NDArray[Any]]:
     """Steps; ``kind`` is a place in _KINDS, -1 for another."""
     return {
         "track": known.tracks.codes(rows),

@@ -7,7 +7,7 @@ import numpy as np
 from tracekit.attribution import names
 from tracekit.attribution.columns import Codes, Texts
 from tracekit.attribution.contexts import Symbol
-from tracekit.attribution.forms import ANNOTATION, CALL, MODULE, Form, Forms
+from tracekit.attribution.forms import ANNOTATION, CALL, MODULE, Forms, SliceForm
 
 
 class Symbols:
@@ -16,7 +16,7 @@ class Symbols:
     def __init__(self, forms: Forms, texts: Texts) -> None:
         """Number the forms: those that differ only in whether they may launch have one number."""
         self._texts = texts
-        first: dict[Form, int] = {}
+        first: dict[SliceForm, int] = {}
         self._forms = forms.rows
         numbers = [
             first.setdefault(form._replace(may_launch=False), place)
@@ -33,7 +33,7 @@ class Symbols:
             self._made[number] = self._symbol(self._forms[number])
         return self._made[number]
 
-    def _symbol(self, form: Form) -> Symbol | None:
+    def _symbol(self, form: SliceForm) -> Symbol | None:
         name = self._texts.values[form.name] or ""
         if form.kind == CALL or (form.kind == ANNOTATION and names.is_step_mark(name)):
             return None

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tracekit.attribution.columns import NONE, Codes, Ints, numbers
-from tracekit.attribution.known import Known
+from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.packing import Packed, joined, packed, repacked
 from tracekit.attribution.tracks import PLACE
 
@@ -60,14 +60,14 @@ class DeviceWork:
         return len(self.event_id)
 
 
-def gather_kernels(rows: pa.Table, known: Known) -> dict[str, Ints]:
+def gather_kernels(rows: pa.Table, known: SourceCodes) -> dict[str, Ints]:
     """Kernels."""
     kind = np.full(len(rows), known.texts.code("kernel"), np.int32)
     said = {name: known.texts.codes(rows[name]) for name in _OF_KERNELS}
     return _gathered(rows, kind, said, known)
 
 
-def gather_transfers(rows: pa.Table, known: Known) -> dict[str, Ints]:
+def gather_transfers(rows: pa.Table, known: SourceCodes) -> dict[str, Ints]:
     """Copies and sets."""
     kind = known.texts.codes(rows["transfer_kind"])
     nothing = dict.fromkeys(_OF_KERNELS, np.zeros(len(rows), np.int32))
@@ -75,7 +75,7 @@ def gather_transfers(rows: pa.Table, known: Known) -> dict[str, Ints]:
 
 
 def _gathered(
-    rows: pa.Table, kind: Codes, said: Mapping[str, Codes], known: Known
+    rows: pa.Table, kind: Codes, said: Mapping[str, Codes], known: SourceCodes
 ) -> dict[str, Ints]:
     return {
         "track": known.tracks.codes(rows),
