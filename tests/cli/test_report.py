@@ -18,6 +18,7 @@ import pytest
 from tests.ingested import Ingested
 from tests.pages import PageSeen
 from tracekit.intake import Options, ingest
+from tracekit.report.timeline import timeline_of
 
 Tracekit = Callable[..., Any]
 
@@ -152,6 +153,72 @@ def test_a_timeline_of_many_kernels_is_merged_and_loses_nothing(
     )
     assert shown == told
     assert max(count for count, _ in told) > 5_000
+
+
+def test_ranks_are_on_one_clock_by_collectives(
+    tracekit: Tracekit, corpus: Path, ingested: Ingested
+) -> None:
+    """The first all-to-all ends on all ranks at a time, whenever a rank came to it."""
+    files = sorted((corpus / "torch").glob("param-dlrm-8rank-worker*.json.gz"))
+    store = ingested.store(*files, run_name="dlrm")
+    (timeline,) = page_of(tracekit, "dlrm", "--store", store).timelines()
+    (kind,) = (place for place, (key, _) in enumerate(timeline["kinds"]) if key == "communication")
+    begins, ends = [], []
+    for group in timeline["groups"]:
+        (track,) = (track for track in group["tracks"] if set(track["k"]) == {kind})
+        begins.append(track["o"][0])
+        ends.append(track["o"][0] + track["d"][0])
+    assert len(ends) == 8
+    assert max(begins) - min(begins) > 5_000_000
+    assert max(ends) - min(ends) < 50_000
+
+
+def row_of(source: str, offset_ns: int, start_ns: int, elapsed_ns: int = 100) -> dict[str, Any]:
+    return {
+        "rank_index": None,
+        "source_id": source,
+        "device_id": 0,
+        "stream_id": 7,
+        "track_kind": "stream",
+        "piece_kind": "compute",
+        "offset_ns": offset_ns,
+        "start_ns": start_ns,
+        "piece_ns": 5,
+        "sum_ns": 5,
+        "work_count": 1,
+        "name": "k",
+        "elapsed_ns": elapsed_ns,
+    }
+
+
+#: Windows of two sources from 1,000 and from 5,020 of their clocks, which are 4,000 apart.
+APART = [row_of("a", 10, 1010), row_of("b", 30, 5050)]
+
+
+def clocks(shift_ns: int, basis: str = "collectives") -> list[dict[str, Any]]:
+    return [
+        {"source_id": "a", "shift_ns": 0, "clock_basis": "collectives"},
+        {"source_id": "b", "shift_ns": shift_ns, "clock_basis": basis},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "offsets", "elapsed", "note"),
+    [
+        (clocks(-4000), [(10,), (50,)], [100, 120], "aligned by the ends of collectives"),
+        (clocks(-4000, "unix"), [(10,), (50,)], [100, 120], "by the times in their files"),
+        (clocks(-4000, "start"), [(10,), (30,)], [100, 100], "clocks are not aligned"),
+        (clocks(0), [(10,), (30,)], [100, 100], "clocks are not aligned"),  # they would not overlap
+        ([], [(10,), (30,)], [100, 100], "clocks are not aligned"),
+    ],
+)
+def test_tracks_of_two_sources(
+    known: list[dict[str, Any]], offsets: list[tuple[int]], elapsed: list[int], note: str
+) -> None:
+    timeline = timeline_of("x", APART, [], known)
+    assert [group.tracks[0].pieces.offsets_ns for group in timeline.groups] == offsets
+    assert [group.elapsed_ns for group in timeline.groups] == elapsed
+    assert note in timeline.note
 
 
 def sums_of(track: dict[str, list[int]]) -> int:

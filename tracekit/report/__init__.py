@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from tracekit.advice import advise
 from tracekit.catalog import query_named
@@ -180,7 +181,16 @@ def _timeline(run: _Run) -> Iterator[Block]:
     if result is not None:
         steps = run.result("steps")
         rows = [] if steps is None else steps.rows()
-        yield timeline_of(run.titled("What the devices did"), result.rows(), rows)
+        yield timeline_of(run.titled("What the devices did"), result.rows(), rows, _clocks(run))
+
+
+def _clocks(run: _Run) -> list[dict[str, Any]]:
+    """What to add to the times of each timeline of a run; none if it has one."""
+    if not run.database.query("run_summary", {"run_id": run.run_id}).table.num_rows > 1:
+        return []
+    run_id, phase = (text.replace("'", "''") for text in (run.run_id, run.phase))
+    asked = f"SELECT source_id, shift_ns, clock_basis FROM source_clock('{run_id}', '{phase}')"  # noqa: S608
+    return run.database.sql(asked).rows()
 
 
 def _critical_path(run: _Run) -> Iterator[Block]:
