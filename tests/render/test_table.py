@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tracekit.render import RenderOptions
+from tracekit.render.columns import readable_columns
 from tracekit.render.table import TableRenderer
 from tracekit.result import Result, ResultColumn
 
@@ -152,6 +153,17 @@ def test_what_sql_asks_for_is_shown() -> None:
     assert lines(Result("sql", pa.table(OF_PROGRAMS), ()), 120)[0].split() == [
         *("rank", "index", "source", "id", "event", "id", "start", "[s]", "gap", "[ns]")
     ]
+
+
+def test_names_of_a_sequence_are_short(make_result: MakeResult) -> None:
+    (column,) = readable_columns(
+        make_result({"sequence": [f"relu → {'g' * 30}{'h' * 30} → {ADD}"]})
+    )
+    names = column.cells[0].split(" → ")
+    assert names[0] == "relu"
+    assert re.fullmatch("g{10,}…h{10,}", names[1])
+    assert names[2] == "vectorized_element…ddFunctor<float>>"
+    assert all(len(name) <= 36 for name in names)
 
 
 def test_slower_is_red_and_faster_green(make_result: MakeResult) -> None:

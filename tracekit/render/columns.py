@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tracekit.render.names import display_names
 from tracekit.render.numbers import UNKNOWN, human_column
 from tracekit.render.shapes import PRODUCTS, compact_shapes
 from tracekit.render.text import inert
@@ -24,6 +25,9 @@ _SHOWN_AS_UNIT = frozenset(
 #: What the kind of a change means for the columns of a comparison.
 _TONES = {"slower": "worse", "faster": "better"}
 _TONED = frozenset({"change_kind", "delta_ns", "delta_ratio"})
+
+#: Between the names of a sequence, which have at most so many letters each.
+_THEN, _WIDEST_OF_SEQUENCE = " → ", 36
 
 #: Identifiers and raw clock values say nothing to people.
 _OF_PROGRAMS = re.compile(r"(?:.*_)?(?:event|process|thread)_id|start_ns|time_ns")
@@ -120,7 +124,15 @@ def _readable(column: ResultColumn, values: pa.ChunkedArray[Any]) -> ReadableCol
         names = [UNKNOWN if cell is None else cell for cell in cells]
         return ReadableColumn(header_of(column, ""), names, is_name=True)
     texts = [UNKNOWN if cell is None else inert(text_of(cell)) for cell in cells]
+    if column.name == "sequence":
+        texts = [_shorter(text) for text in texts]
     return ReadableColumn(header_of(column, ""), texts)
+
+
+def _shorter(sequence: str) -> str:
+    """Names that follow each other, each short enough for a line of a column."""
+    names = sequence.split(_THEN)
+    return _THEN.join(display_names(names, _WIDEST_OF_SEQUENCE))
 
 
 def header_of(column: ResultColumn, symbol: str) -> str:
