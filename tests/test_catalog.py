@@ -50,6 +50,13 @@ OF_A_RUN = [name for name in ANSWERS if any(p.name == "run_id" for p in catalog(
 PARSER = duckdb.connect()
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_no_query_asks_what_there_is(name: str) -> None:
+    """Such a text has all views and macros defined, for whatever it names could be one."""
+    if catalog()[name].kind != "macro":
+        assert not catalogue.asks_what_there_is(catalog()[name].sql)
+
+
 # -- headers and SQL ------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@
 -- total_reserved_bytes = "BIGINT: reserved by the allocator after it, as the profiler reports"
 with
     blocks as materialized(
-        select * exclude (kind, kind_basis, kind_reason), coalesce(kind, 'unknown') as shown_kind
+        select * exclude (kind, kind_basis, kind_reason), coalesce(kind, 'unknown') as told_kind
         from memory_kind(wanted_run)
         anti join
             (from sampled_memory where wanted_run is null or run_id = wanted_run) as sampled using (
@@ -28,7 +28,7 @@ with
             source_id,
             event_id,
             step_index,
-            shown_kind,
+            told_kind,
             context_id,
             size_bytes as change_bytes
         from blocks
@@ -38,7 +38,7 @@ with
             source_id,
             release_event_id,
             release_step_index,
-            shown_kind,
+            told_kind,
             context_id,
             - size_bytes
         from blocks
@@ -53,7 +53,7 @@ select
     event_id,
     seen.time_ns,
     ends.step_index,
-    ends.shown_kind as kind,
+    ends.told_kind as kind,
     ends.context_id,
     coalesce(ends.change_bytes, 0) as change_bytes,
     seen.total_allocated_bytes,
@@ -70,7 +70,7 @@ select
     null,
     end_ns,
     null,
-    shown_kind,
+    told_kind,
     context_id,
     - size_bytes,
     null,

@@ -99,7 +99,7 @@ with
                     and regexp_replace(name, '[0-9]+', '#', 'g') in (select name from context)
                 then regexp_replace(name, '[0-9]+', '#', 'g')
                 else regexp_replace(name, ' at 0x[0-9a-f]+', '', 'g')
-            end as shown_name,
+            end as member_name,
             -- numbers are compared, not texts
             cast(hash(name, slice_kind) >> 1 as bigint) as code,
             case
@@ -119,7 +119,7 @@ with
         select stack_kind, name, row_number() over (order by name, stack_kind) as name_index
         from
             (
-                select stack_kind, shown_name as name
+                select stack_kind, member_name as name
                 from frame_name
                 union
                 select stack_kind, name
@@ -240,7 +240,7 @@ with
         join frame_name on frame_name.name_code = stack.name_code
         join
             member
-            on member.name = frame_name.shown_name
+            on member.name = frame_name.member_name
             and member.stack_kind = frame_name.stack_kind
         union all
         select

@@ -237,7 +237,7 @@ def test_the_chart_and_its_table_fit_the_terminal(
         (["throughput", "-o", "a.png", "--style", "nosuch"], "matplotlib has no such style"),
         (["throughput", "--baseline", "no-run"], "0 runs with this name have the metric"),
         (["oi_breakdown", "nosuch*"], "no run matches 'nosuch*'; runs:"),
-        (["oi_breakdown", "--data", "a.xlsx"], "unknown output format 'xlsx'"),
+        (["oi_breakdown", "--data", "a.ods"], "unknown output format 'ods'"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_sentence(

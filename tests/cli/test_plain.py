@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tracekit.cli.app import _command, app
+from tracekit.cli.app import _command, _name_of, app
 
-NAMES = [str(getattr(one.callback, "__name__", "")) for one in app.registered_commands]
+NAMES = [_name_of(one) for one in app.registered_commands]
 #: Beside these a parameter has its default, which no bound of its own excludes.
 VALUES = (None, True, False, "", "a", "7", "a b", "ä", "a\0b", "\udcff", ".", "missing/file")
 

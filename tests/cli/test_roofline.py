@@ -147,7 +147,7 @@ def test_the_plot_fits_the_terminal(
         (["--series", "batch"], "--series separates trajectories: add --trajectory LABEL"),
         (["--ceiling", "fp8"], "no peak 'fp8' is known for the device"),
         (["--launch-overhead-ns", "0"], "--launch-overhead-ns 0: must be a time above 0"),
-        (["--data", "a.xlsx"], "unknown output format 'xlsx'"),
+        (["--data", "a.ods"], "unknown output format 'ods'"),
         (["nosuch"], "there is no run called 'nosuch' in the store; runs:"),
         (["nosuch*"], "no run matches 'nosuch*'; runs:"),
     ],

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import random
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,22 +161,6 @@ def test_sql_sees_each_cell_as_written(tmp_path: Path, monkeypatch: pytest.Monke
     )
     stored = pq.read_table(tmp_path / "S/kernel_metric").column("value_raw")
     assert 0 < stored.null_count < len(stored)
-
-
-def test_beside_files_that_keep_every_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The store is of the days when a file had no format of a value."""
-    store = shutil.copytree(ROOT / "fixtures/store/v1/S", tmp_path / "S")
-    assert "raw_format" not in pq.read_schema(next(store.glob("kernel_metric/*/*/*.parquet"))).names
-    monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK_BYTES)
-    (tmp_path / "raw.csv").write_bytes(made(1))
-    ingest(tmp_path / "raw.csv", store, Options(run_name="new"))
-    counts = "SELECT run_id, count(*), count(value_raw) FROM kernel_metric GROUP BY ALL"
-    rows = Database(open_store(store)).sql(f"{counts} ORDER BY run_id").rows()
-    assert [tuple(row.values()) for row in rows] == [
-        ("c", 36, 36),
-        ("counters", 112, 112),
-        ("new", 60 * 5, 60 * 5),
-    ]
 
 
 @pytest.mark.parametrize("has_quotes", [False, True])

@@ -142,7 +142,7 @@ def _all_commands() -> Any:
 
 
 def _name_of(command: CommandInfo) -> str:
-    return command.name or str(getattr(command.callback, "__name__", ""))
+    return command.name or str(getattr(command.callback, "__name__", "")).replace("_", "-")
 
 
 def _explain_usage(error: TyperException, arguments: Sequence[str]) -> None:
