@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +23,10 @@ from tracekit.wide import WIDE_FORMS, layout_in, shown_counts
 
 if TYPE_CHECKING:
     from tracekit.attribution import Gathered
+
+
+#: Batches of attribution in memory: some tables take longer to make, others to write.
+_MOST_AHEAD = 8
 
 
 @contextlib.contextmanager
@@ -83,15 +88,15 @@ def attribute(parts: Sequence[Gathered | None], folder: Path, report: Report) ->
     known = [part for part in parts if part is not None]
     found = joined(known) if len(known) == len(parts) else gathered_from(folder)
     del known, parts  # what they hold goes as it is used
-    write_rows(_one_ahead(attributed(found, folder)), folder, "0", report)
+    write_rows(_made_ahead(attributed(found, folder)), folder, "0", report)
 
 
-def _one_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """The batches, each made in a thread while the one before it is written."""
+def _made_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """The batches, a few made in a thread while those before them are written."""
     with ThreadPoolExecutor(1, "tracekit-ahead") as beside:
-        coming = beside.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = beside.submit(next, batches, None)
+        coming = deque(beside.submit(next, batches, None) for _ in range(_MOST_AHEAD))
+        while (batch := coming.popleft().result()) is not None:
+            coming.append(beside.submit(next, batches, None))
             yield batch
 
 
