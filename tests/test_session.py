@@ -309,6 +309,20 @@ def test_kernels_refuse_what_a_run_cannot_answer(traced: Session) -> None:
         traced.kernels("no")
 
 
+def test_the_first_rows_of_any_report(traced: Session) -> None:
+    every = traced.query("kernel_time", run="lstm")
+    first = traced.query("kernel_time", run="lstm", top=5)
+    assert first.rows() == every.rows()[:5]
+    assert first.notes[-1] == f"5 of {len(every)} rows"
+    assert len(traced.query("kernel_time", run="lstm", top=99).rows()) == len(every)
+    # a parameter of its own
+    assert len(traced.query("largest_gaps", run="lstm", top=3)) == 3
+    with pytest.raises(UsageError, match="given twice: top"):
+        traced.query("largest_gaps", {"top": 3}, run="lstm", top=3)
+    with pytest.raises(UsageError, match="top=-1: must be at least 0"):
+        traced.query("kernel_time", run="lstm", top=-1)
+
+
 def test_advice_is_ranked(traced: Session) -> None:
     found = traced.advise("lstm")
     wins = [row["win_ns"] for row in found.rows() if row["win_ns"] is not None]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.catalog import query_named
 from tracekit.charts import chart_named
 from tracekit.charts import request as charts
 from tracekit.charts.arrangement import by_name
@@ -32,6 +33,16 @@ if TYPE_CHECKING:
 
 def _refuse(label: str, labels: RunLabels) -> NoReturn:
     raise UsageError(no_label("trajectory", label, labels))
+
+
+def _first(result: Result, top: int | None) -> Result:
+    """Return the first rows of `result`, with a note if there are more."""
+    if top is None or top >= len(result):
+        return result
+    if top < 0:
+        raise UsageError(f"top={top}: must be at least 0")
+    note = f"{top} of {len(result):,} rows"
+    return replace(result, table=result.table.slice(0, top), notes=(*result.notes, note))
 
 
 def _shown(result: Result) -> NotebookResult:
@@ -65,20 +76,26 @@ class Session:
         parameters: Mapping[str, Any] | None = None,
         *,
         run: str | None = None,
+        top: int | None = None,
         **more: Any,
     ) -> NotebookResult:
         """Return the rows of a report; raise QueryError for unknown names or parameters.
 
         Parameters are a mapping, or keywords: ``query("gaps", run="resnet", phase="stable")``.
-        `run` is a name or ID; raises UsageError if there is no such run, or if a parameter is given
-        twice.
+        `run` is a name or ID; `top` is the parameter of that name, or the number of first rows for
+        reports without it. Raises UsageError if there is no such run, if a parameter is given twice
+        or if `top` is negative.
         """
         given = dict(parameters or {})
         if run is not None:
             more["run_id"] = self.run_id(run)
+        has_top = any(parameter.name == "top" for parameter in query_named(name).parameters)
+        if top is not None and has_top:
+            more["top"] = top
         if twice := given.keys() & more.keys():
             raise UsageError(f"given twice: {', '.join(sorted(twice))}; use only one of them")
-        return _shown(self.database.query(name, given | more))
+        result = self.database.query(name, given | more)
+        return _shown(result if has_top else _first(result, top))
 
     def runs(self) -> NotebookResult:
         """Return the runs in the store, the newest first."""
