@@ -3,12 +3,11 @@
 -- source = "NVIDIA, cuBLAS and PyTorch (allow_tf32, autocast): FP32 products can use tensor cores
 -- as TF32, BF16 or FP16; operations as modeled from shapes"
 -- needs = ["attribution"]
--- depends = ["work_in_window", "is_fp32_product", "work_by_context", "device_peak"]
+-- depends = ["product_window", "device_peak"]
 -- parameters = "run_id phase"
--- columns = "name win_ns launch_count total_ns total_flop tensor_name peak_factor elapsed_ns
+-- columns = "name win_ns-products launch_count total_ns total_flop-products tensor_name
+-- peak_factor elapsed_ns
 -- source_id-rank device_id"
--- win_ns = "total_ns, less the time of the known operations on tensor cores"
--- total_flop = "BIGINT: operations of their operators, if modeled"
 -- tensor_name = "VARCHAR: type of the tensor cores: TF32; without it BF16, else FP16"
 -- peak_factor = "DOUBLE: their peak / the FP32 peak of the device"
 -- finding.title = "Matrix products run on FP32 units, not on tensor cores"
@@ -20,41 +19,6 @@
 -- finding.sums = ["launch_count", "total_ns", "total_flop"]
 -- finding.pool = "compute"
 with
-    names as (
-        select distinct name
-        from attribution
-        where run_id = $run_id and work_kind = 'kernel' and is_fp32_product(name)
-    ),
-    products as (
-        select
-            work.source_id,
-            work.device_id,
-            work.name,
-            work.end_ns - work.start_ns as dur_ns,
-            work.elapsed_ns,
-            attribution.op_event_id,
-            -- its operator's, once: of several kernels of a call the longest has them
-            case
-                when
-                    row_number() over (
-                        partition by work.source_id, attribution.op_event_id
-                        order by work.end_ns - work.start_ns desc, work.event_id
-                    )
-                    = 1
-                then modeled.flop_count
-            end as flop_count
-        from work_in_window($run_id, $phase) as work
-        join names on names.name = work.name
-        join
-            attribution
-            on attribution.run_id = $run_id
-            and attribution.source_id = work.source_id
-            and attribution.event_id = work.event_id
-        left join
-            work_by_context($run_id) as modeled
-            on modeled.source_id = work.source_id
-            and modeled.context_id = attribution.context_id
-    ),
     peaks as (
         select
             source_id,
@@ -88,12 +52,12 @@ select
     any_value(elapsed_ns) as elapsed_ns,
     products.source_id,
     products.device_id
-from products
+from product_window($run_id, $phase) as products
 join
     peaks
     on peaks.source_id = products.source_id
     and peaks.device_id is not distinct from products.device_id
-where tensor_flop_per_s > fp32_flop_per_s
+where products.unit_name = 'fp32' and tensor_flop_per_s > fp32_flop_per_s
 group by products.source_id, products.device_id, products.name
 having win_ns > 0
 order by win_ns desc, products.source_id, products.device_id, products.name

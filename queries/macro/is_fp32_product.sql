@@ -3,7 +3,6 @@
 -- cuDNN's engines on float are FP32 units; tensorop, s1688, s16816, hmma and tf32 are tensor cores;
 -- docs/metrics.md, section Names of kernels"
 -- parameters = "kernel_name"
--- kernel_name = "name of the kernel"
 regexp_matches(
     kernel_name,
     '(^|[^a-z])sgemm|simt_[a-z]*gemm|simt_.*(fprop|dgrad|wgrad)|scudnn|_ffma_|f32f32_f32f32_f32'

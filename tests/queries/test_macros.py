@@ -856,3 +856,28 @@ def test_a_product_on_fp32_units_is_told_by_its_name(
     database: Database, name: str, expected: bool
 ) -> None:
     assert value(database, f"is_fp32_product('{name}')") is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("volta_hgemm_128x64_nn", True),
+        ("maxwell_hgemm_128x64_nn", True),
+        ("void cutlass::Kernel2<cutlass_70_simt_hgemm_128x128_8x2_nn_align1>(T1::Params)", True),
+        ("volta_hcudnn_128x64_relu_interior_nn_v1", True),
+        ("void cudnn::cnn::wgrad_alg0_engine<__half, 128, 6, 7, 3, 3, 5, false>", True),
+        ("volta_h884gemm_128x64_ldg8_nn", False),
+        ("turing_h1688gemm_128x64_ldg8_nn", False),
+        ("ampere_h16816gemm_128x64_ldg8_nn", False),
+        ("volta_fp16_s884gemm_fp16_128x64_nn", False),
+        ("cutlass_80_tensorop_h16816gemm_256x128_32x3_nn_align8", False),
+        ("sm90_xmma_gemm_f16f16_f16f16_f16_nn_n_tilesize64x64x64_warpgroup", False),
+        ("nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NNT", False),
+        ("volta_sgemm_128x64_nn", False),
+        ("", False),
+    ],
+)
+def test_a_product_on_fp16_units_is_told_by_its_name(
+    database: Database, name: str, expected: bool
+) -> None:
+    assert value(database, f"is_fp16_product('{name}')") is expected
