@@ -2,7 +2,7 @@
 -- it, only fewer bytes help."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Findings"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound", "whole_window"]
+-- depends = ["kernel_bound", "near_ratio", "whole_window"]
 -- parameters = "run_id"
 -- columns = "name win_ns-roof launch_count-memory total_ns roof_ratio-memory nearest_name-memory
 -- elapsed_ns source_id-rank device_id"
@@ -19,7 +19,12 @@
 -- finding.pool = "compute"
 with
     launches as (
-        select *, sum(dur_ns) over (partition by source_id) as all_ns
+        select
+            * exclude (roof_ratio),
+            sum(dur_ns) over (partition by source_id) as all_ns,
+            near_ratio(
+                roof_ratio, nearest_name, compute_throughput_ratio, memory_throughput_ratio
+            ) as roof_ratio
         from kernel_bound
         where run_id = $run_id and dur_ns > 0
     )

@@ -2,7 +2,7 @@
 -- from it."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound", "whole_window"]
+-- depends = ["kernel_bound", "near_ratio", "whole_window"]
 -- parameters = "run_id latency_below"
 -- columns = "name win_ns launch_count total_ns roof_ratio nearest_name elapsed_ns source_id-rank
 -- device_id"
@@ -19,7 +19,12 @@
 -- finding.pool = "compute"
 with
     launches as (
-        select *, sum(dur_ns) over (partition by source_id) as all_ns
+        select
+            * exclude (roof_ratio),
+            sum(dur_ns) over (partition by source_id) as all_ns,
+            near_ratio(
+                roof_ratio, nearest_name, compute_throughput_ratio, memory_throughput_ratio
+            ) as roof_ratio
         from kernel_bound
         where run_id = $run_id and dur_ns > 0
     )
@@ -37,6 +42,6 @@ select
     device_id
 from launches
 left join whole_window($run_id) as windows on windows.source_id = launches.source_id
-where roof_ratio < $latency_below
+where bound_kind = 'latency' and roof_ratio < $latency_below
 group by launches.source_id, device_id, name
 order by win_ns desc, launches.source_id, device_id, name
