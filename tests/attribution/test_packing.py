@@ -115,6 +115,7 @@ def test_slices_that_are_alike_have_one_form() -> None:
     columns = dict.fromkeys(SliceForm._fields, zeros)
     codes = forms.codes({**columns, "name": np.array([5, 6, 5])})
     assert codes.tolist() == [0, 1, 0]
+    assert forms.column("name").tolist() == [5, 6]
     assert forms.codes({**columns, "kind": np.array([0, 0, 1])}).tolist() == [2, 2, 3]
     assert forms.column("name").tolist() == [5, 6, 0, 0]
 

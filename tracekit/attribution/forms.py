@@ -50,6 +50,7 @@ class Forms:
 
     rows: list[SliceForm] = field(default_factory=list)
     _codes: dict[SliceForm, int] = field(default_factory=dict)
+    _columns: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def code(self, form: SliceForm) -> int:
         """The code of a form."""
@@ -69,8 +70,12 @@ class Forms:
 
     def column(self, name: str) -> NDArray[Any]:
         """What each form has in a column."""
-        place = SliceForm._fields.index(name)
-        return np.array([form[place] for form in self.rows], _TYPES.get(name, np.int32))
+        known = self._columns.get(name)
+        if known is None or len(known) < len(self.rows):
+            place = SliceForm._fields.index(name)
+            known = np.array([form[place] for form in self.rows], _TYPES.get(name, np.int32))
+            self._columns[name] = known
+        return known
 
     def called(self) -> Codes:
         """The codes of the same forms as calls, which are added."""
