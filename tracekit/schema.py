@@ -757,18 +757,20 @@ STEP_WORK = Table(
     ),
 )
 
-_COLLECTIVE_NAME = Column("collective_name", TEXT, "`kernel.collective_name`")
-_CATEGORY_NAME = Column("category_name", TEXT, "`kernel.category_name`")
+_SORT_OF_WORK = (
+    DEVICE,
+    Column("work_kind", TEXT, "kernel, memcpy or memset"),
+    NAME,
+    Column("collective_name", TEXT, "`kernel.collective_name`"),
+    Column("category_name", TEXT, "`kernel.category_name`"),
+)
 
 WORK_SUM = Table(
     "work_sum",
-    "All work of a device that is alike in name, operator and context: sums over `attribution`.",
+    "All work of a device that is alike in name, operator and context: sums over `attribution`; a "
+    "source without rows has too many kinds of work.",
     (
-        DEVICE,
-        Column("work_kind", TEXT, "kernel, memcpy or memset"),
-        NAME,
-        _COLLECTIVE_NAME,
-        _CATEGORY_NAME,
+        *_SORT_OF_WORK,
         Column("op_name", TEXT, "`attribution.op_name`"),
         Column("context_id", INT, "`attribution.context_id`"),
         Column("is_timed", FLAG, "its start and its duration are known"),
@@ -783,11 +785,7 @@ WORK_MIX = Table(
     "source without rows has too many mixes.",
     (
         Column("mix_index", INT, "number of the mix in the source"),
-        DEVICE,
-        Column("work_kind", TEXT, "kernel, memcpy or memset"),
-        NAME,
-        _COLLECTIVE_NAME,
-        _CATEGORY_NAME,
+        *_SORT_OF_WORK,
         Column("running_count", INT, "how many such works run; 0 if they take no time"),
         Column("started_count", INT, "how often one of them was the last of the mix to start"),
         Column("instant_count", INT, "how often one that takes no time started while the mix ran"),
