@@ -75,6 +75,21 @@ def test_a_stream_that_waits_for_an_event_of_another(tmp_path: Path, is_recorded
     assert sum(answer.kinds.values()) == 153
 
 
+def test_a_stream_that_waits_for_two_others(tmp_path: Path) -> None:
+    trace = Trace()
+    for at, name, dur, stream in ((0, "one", 100, 7), (8, "two", 60, 8)):
+        trace.launch(name, at, at + 5, dur, stream)
+        waits = {"wait_on_cuda_event_record_corr_id": trace.call("cudaEventRecord", at + 6, 1)}
+        wait = trace.call("cudaStreamWaitEvent", at + 7, 1)
+        trace.sync("Stream Wait Event", wait, 20, wait_on_stream=stream, **waits)
+    trace.launch("after", 20, 108, 50, 20)
+    answer = trace.path(tmp_path)
+    assert answer.kinds == {"kernel": 150, "waiting": 3}
+    # the other one still ends at 73; without either, it starts 5 after its launch, at 25
+    assert answer.saved["one"] == 108 - 73
+    assert answer.saved["kernel"] == 108 - 25 + 50
+
+
 def test_a_stream_without_a_wait_does_not_depend_on_another(tmp_path: Path) -> None:
     trace = Trace()
     trace.launch("before", 0, 5, 100, 7)
@@ -98,6 +113,19 @@ def test_a_host_that_waits_for_the_device(tmp_path: Path) -> None:
     # without it, the call returns at 15, and all that follows comes 95 earlier
     assert answer.saved["gemm"] == 95
     assert answer.saved["relu"] == 10
+
+
+def test_a_host_that_waits_for_all_streams(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.launch("short", 0, 5, 60, 20)
+    trace.launch("long", 10, 15, 85)
+    trace.call("cudaDeviceSynchronize", 20, 85)
+    trace.launch("after", 120, 125, 10)
+    answer = trace.path(tmp_path)
+    assert answer.names["kernel", "long"] == 85
+    # the call still waits for the other one until 65; without either, it returns at 25
+    assert answer.saved["long"] == 100 - 65
+    assert answer.saved["kernel"] == 105 - 25 + 10
 
 
 def test_a_synchronization_that_finds_the_device_idle_is_host_time(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.critical_path.traces import Trace
@@ -97,6 +97,15 @@ programs = st.lists(launches | st.builds(Wait, st.integers(0, 20)), max_size=12)
 
 
 @given(programs)
+@example(  # without "relu", the host still waits for "sum"
+    [
+        Launch(0, "gemm", 10, 7),
+        Launch(19, "sum", 31, 20),
+        Launch(4, "relu", 53, 7),
+        Wait(0),
+        Launch(19, "gemm", 20, 20),
+    ]
+)
 def test_time_to_win_is_that_of_the_program_without_the_kernel(program: Program) -> None:
     with tempfile.TemporaryDirectory() as folder:
         answer = trace_of(program).path(Path(folder))

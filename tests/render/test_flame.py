@@ -107,6 +107,21 @@ def test_colors_of_two_runs_are_the_change() -> None:
     assert "half\noperator: 100 ns, 25.0 %\nin old: 200 ns (-100 ns)</title>" in svg
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_legend_of_two_runs_names_both_and_fits(size: str) -> None:
+    runs = [f"{'the_same_long_start_' * 2}{word}{'_and_end' * 4}" for word in ("old", "new")]
+    figure = draw(replace(COMPARED, compared=(runs[0], runs[1])), size=size).figure
+    (legend,) = figure.legends
+    only, *_, width, color = (text.get_text() for text in legend.get_texts())
+    second = width.removeprefix("width: time of ")
+    assert only == f"only in {second}"
+    assert "start_ne" in second
+    assert "start_ol" in color
+    box = legend.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+
+
 def test_in_the_terminal() -> None:
     lines = text_of(CHART, 60)
     assert lines[:4] == [

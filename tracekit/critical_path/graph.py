@@ -1,8 +1,8 @@
 """What each piece of work, and the host after each wait, had to wait for.
 
 A node is the end of a piece of work, or a moment at which a host thread goes on after waiting. It
-has up to three predecessors, each with its slack: how much later it could have come without moving
-the node. The one that came last has none. Between two nodes, a host thread just takes its time.
+has predecessors, each with its slack: how much later it could have come without moving the node.
+The one that came last has none. Between two nodes, a host thread just takes its time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.critical_path.events import MEMCPY, NONE, Calls, Events, Ints, WorkColumns
+from tracekit.critical_path.events import MEMCPY, NONE, Calls, Events, Ints, Sync, WorkColumns
 
 #: Kinds of nodes, in the order in which those of one time can depend on each other. After an
 #: escort, a call that returned while the copy that it launched still ran.
@@ -46,6 +46,8 @@ class Graph:
     #: For nodes after another thread: that thread and when it ended.
     other_tracks: Ints
     other_ends: Ints
+    #: Those of nodes that waited for several streams, for the simulation: predecessors and slacks.
+    more: dict[int, list[tuple[int, int]]]
     hosts: Hosts
 
     def node_on(self, track: int, time_ns: int) -> int:
@@ -105,7 +107,10 @@ def graph_of(events: Events) -> Graph:
     nodes[order] = np.arange(1, len(kinds) + 1)
     of_work, of_moments = nodes[: own["work"]], nodes[own["work"] :]
     hosts = _hosts(moments, calls, of_moments)
-    before_work = _before_work(events, of_work, hosts)
+    before = _last_ended(events.work, events.work.queues)
+    waits = _recorded_waits(events)
+    awaited = _awaited_by_streams(events, before, waits)
+    before_work = _before_work(events, before, awaited, of_work, hosts)
     before_moments = _before_moments(moments, events, of_work, hosts)
     is_escort = moments.kinds == ESCORT
     for of_moment, of_copy in zip(before_moments, before_work, strict=True):
@@ -124,6 +129,7 @@ def graph_of(events: Events) -> Graph:
         of_work,
         _with_origin(np.concatenate((none, moments.other_tracks)), order),
         _with_origin(np.concatenate((none, moments.other_ends)), order),
+        _more(events, moments, waits, nodes),
         hosts,
     )
 
@@ -325,14 +331,14 @@ def _hosts(moments: Moments, calls: Calls, nodes: Ints) -> Hosts:
 # -- what came before -----------------------------------------------------------------------------
 
 
-def _before_work(events: Events, of_work: Ints, hosts: Hosts) -> tuple[Ints, Ints, Ints]:
+def _before_work(
+    events: Events, before: Ints, awaited: Ints, of_work: Ints, hosts: Hosts
+) -> tuple[Ints, Ints, Ints]:
     """Predecessors of work: its launch, the work before it on its stream, and a wait for another.
 
     Without any, it is the last work of the device that ended.
     """
     work, calls = events.work, events.calls
-    before = _last_ended(work, work.queues)
-    awaited = _awaited_by_streams(events, before)
     is_launched = work.launched != NONE
     is_lost = ~is_launched & (before < 0) & (awaited < 0)
     before = np.where(is_lost, _last_ended(work, work.devices), before)
@@ -391,26 +397,43 @@ def _last_ended(work: WorkColumns, codes: Ints) -> Ints:
     return found
 
 
-def _awaited_by_streams(events: Events, before: Ints) -> Ints:
-    """For each work, that on another stream which its stream was told to wait for; -1 for none."""
-    work, calls = events.work, events.calls
-    found = np.full(len(before), -1, np.int64)
-    unknown = []
+def _recorded_waits(events: Events) -> list[tuple[int, int]]:
+    """Work with that on another stream which its stream was told to wait for, if recorded."""
+    work, found = events.work, []
     by_stream = {
         stream: places[np.argsort(work.launched[places], kind="stable")]
         for stream, places in groups(np.where(work.launched != NONE, work.streams, NONE))
         if stream != NONE
     }
-    for call in events.waiters.get("queue", np.zeros(0, np.int64)).tolist():
-        sync = events.syncs.get(int(calls.correlations[call]))
-        if sync is None or sync.awaited_stream == NONE or sync.stream == NONE:
-            unknown.append(call)
+    for call, sync in _stream_waits(events):
+        if sync is None:
             continue
-        waiter = _launched_around(work, by_stream, sync.stream, int(calls.starts[call]), 0)
-        limit = _recorded(sync.record, int(calls.starts[call]), events)
+        start = int(events.calls.starts[call])
+        waiter = _launched_around(work, by_stream, sync.stream, start, 0)
+        limit = _recorded(sync.record, start, events)
         awaited = _launched_around(work, by_stream, sync.awaited_stream, limit, -1)
-        if waiter >= 0 and awaited >= 0 and work.ends[awaited] <= work.begins[waiter]:
-            _keep_later(work, found, waiter, awaited)
+        if waiter >= 0 and awaited >= 0 and _is_before(work, awaited, waiter):
+            found.append((waiter, awaited))
+    return found
+
+
+def _stream_waits(events: Events) -> Iterator[tuple[int, Sync | None]]:
+    """Calls that make a stream wait, with what for; None if it is not recorded."""
+    for call in events.waiters.get("queue", np.zeros(0, np.int64)).tolist():
+        sync = events.syncs.get(int(events.calls.correlations[call]))
+        is_known = sync is not None and NONE not in (sync.awaited_stream, sync.stream)
+        yield call, sync if is_known else None
+
+
+def _awaited_by_streams(events: Events, before: Ints, waits: list[tuple[int, int]]) -> Ints:
+    """For each work, the last on another stream that its stream was told to wait for; or -1."""
+    work = events.work
+    found = np.full(len(before), -1, np.int64)
+    for waiter, awaited in waits:
+        known = int(found[waiter])
+        if known < 0 or (work.ends[awaited], awaited) > (work.ends[known], known):
+            found[waiter] = awaited
+    unknown = [call for call, sync in _stream_waits(events) if sync is None]
     _guess(events, found, before, np.array(unknown, np.int64))
     return found
 
@@ -426,17 +449,11 @@ def _launched_around(
     return int(places[at]) if 0 <= at < len(places) else -1
 
 
-def _keep_later(work: WorkColumns, found: Ints, waiter: int, awaited: int) -> None:
-    known = int(found[waiter])
-    later = known < 0 or (work.ends[awaited], awaited) > (work.ends[known], known)
+def _is_before(work: WorkColumns, one: int, other: int) -> bool:
+    """Whether work ended before other work began."""
     # of those that take no time, only the order of the file is known
-    is_before = (work.ends[awaited], work.begins[awaited], awaited) < (
-        work.ends[waiter],
-        work.begins[waiter],
-        waiter,
-    )
-    if later and is_before:
-        found[waiter] = awaited
+    order = (work.ends[one], work.begins[one], one) < (work.ends[other], work.begins[other], other)
+    return bool(work.ends[one] <= work.begins[other] and order)
 
 
 def _guess(events: Events, found: Ints, before: Ints, unknown: Ints) -> None:
@@ -527,3 +544,39 @@ def _previous_end(calls: Calls, moments: Moments) -> Ints:
             at = np.searchsorted(ends[track], moments.other_ends[places]) - 1
             found[places] = np.where(at >= 0, ends[track][at], NONE)
     return found
+
+
+def _more(
+    events: Events, moments: Moments, waits: list[tuple[int, int]], nodes: Ints
+) -> dict[int, list[tuple[int, int]]]:
+    """What work and calls waited for besides what came last; without that, it would be these."""
+    work = events.work
+    found: dict[int, list[tuple[int, int]]] = {}
+    for waiter, awaited in waits:
+        slack = int(work.begins[waiter] - work.ends[awaited])
+        found.setdefault(int(nodes[waiter]), []).append((int(nodes[awaited]), slack))
+    for moment, other in _on_each_stream(events, moments):
+        slack = int(work.ends[moments.works[moment]] - work.ends[other])
+        node = int(nodes[len(work.starts) + moment])
+        found.setdefault(node, []).append((int(nodes[other]), slack))
+    return found
+
+
+def _on_each_stream(events: Events, moments: Moments) -> Iterator[tuple[int, int]]:
+    """Moments after a device, with the last work of each stream launched before the call."""
+    work, calls = events.work, events.calls
+    of_device = events.waiters.get("device", np.zeros(0, np.int64))
+    at = np.flatnonzero((moments.kinds == WAKE) & np.isin(moments.calls, of_device))
+    waiting = moments.calls[at]
+    for queue, places in groups(np.where(work.calls >= 0, work.queues, -1)):
+        if queue < 0 or not len(at):
+            continue
+        order = places[np.argsort(work.launched[places], kind="stable")]
+        found = np.searchsorted(work.launched[order], calls.starts[waiting]) - 1
+        others = order[np.maximum(found, 0)]
+        is_awaited = (
+            (found >= 0)
+            & (work.ends[others] < work.ends[moments.works[at]])
+            & (calls.processes[work.calls[others]] == calls.processes[waiting])
+        )
+        yield from zip(at[is_awaited].tolist(), others[is_awaited].tolist(), strict=True)

@@ -207,7 +207,7 @@ class Simulation:
         graph = self._graph
         gains = np.zeros(len(graph.kinds), np.int64)
         gains[self._nodes] = np.where(is_free[self._works], self._node_gains, 0)
-        never = 1 << 62
+        never, more = 1 << 62, graph.more
         saved = [0] * (len(gains) + 1)
         saved[-1] = never
         for node, ((a, b, c, d, e, f), gain) in enumerate(
@@ -220,6 +220,8 @@ class Simulation:
             other = saved[c] + f
             if other < least:
                 least = other
+            for before, slack in more.get(node, ()):
+                least = min(least, saved[before] + slack)
             if node != ORIGIN and least < never:
                 saved[node] = least + gain
             elif node != ORIGIN:

@@ -24,6 +24,7 @@ from tracekit.render.figure import (
     text_on,
 )
 from tracekit.render.flame_words import change_of, text_of, title_of
+from tracekit.render.names import display_names
 from tracekit.render.palette import FLAME
 
 #: Text in frames, relative to other text; the fewest letters of a name.
@@ -110,12 +111,14 @@ class _FlameDrawing(Drawing):
             for key in self.chart.used_keys()[1:]:
                 yield self._patch(FLAME[key.name], key.title)
             return
-        first, second = (cut(drawable(name), self.size.name_width) for name in self.chart.compared)
+        names = [drawable(name) for name in self.chart.compared]
+        first, second = display_names(names, self.size.name_width)
         yield self._patch(RED, f"only in {second}")
         yield self._patch(_mixed(RED, 0.5), "twice the time")
         yield self._patch(_UNCHANGED, "no change")
         yield self._patch(_mixed(BLUE, 0.5), "half the time")
-        yield words(f"width: time of {second}; color: against {first}")
+        yield words(f"width: time of {second}")
+        yield words(f"color: change against {first}")
 
     def _patch(self, color: str, title: str) -> Patch:
         return Patch(facecolor=color, edgecolor=GREY, linewidth=0.3 * self.thin, label=title)
