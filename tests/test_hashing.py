@@ -6,11 +6,11 @@ import gzip
 import shutil
 import threading
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from blake3 import blake3
 
 from tracekit.errors import StoreError
 from tracekit.intake import Options, ingest, job, side_by_side
@@ -65,7 +65,7 @@ def test_content_that_the_store_cannot_have_is_hashed_after_it_was_read(
     path = packed(trace) if is_compressed else trace
     assert bring_in(tmp_path / "S", path) == [None]
     assert told == ["wait", "hash"]
-    source_id = "s" + sha256(trace.read_bytes()).hexdigest()[:15]
+    source_id = "s" + blake3(trace.read_bytes()).hexdigest()[:15]
     assert open_store(tmp_path / "S").commit_of(source_id) is not None
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +72,15 @@ def test_it_answers_and_takes_a_new_run(old: Store, gpu_trace: Path) -> None:
     joined = database.query("kernel_matches", {"run_id": database.run_id("t")}).rows()
     assert joined
     assert database.broken_checks() == []
+
+
+@pytest.mark.parametrize("old", VERSIONS, indirect=True)
+def test_it_still_knows_its_files_by_the_hash_of_its_day(old: Store, gpu_trace: Path) -> None:
+    (first,) = ingest(gpu_trace, old.path)
+    assert first.source_id == "s" + sha256(gzip.decompress(gpu_trace.read_bytes())).hexdigest()[:15]
+    (again,) = ingest(gpu_trace, old.path)
+    assert again.already_in == first.run_id
+    hashes = "SELECT content_sha256, content_blake3 FROM source_file WHERE source_id = '{}'"
+    (row,) = Database(old).sql(hashes.format(first.source_id)).rows()
+    assert row["content_sha256"][:15] == first.source_id[1:]
+    assert row["content_blake3"] is None

@@ -621,6 +621,18 @@ def test_a_store_of_a_newer_schema_is_refused(tmp_path: Path, gpu_trace: Path) -
     assert tree(store) == before
 
 
+@pytest.mark.parametrize("kind", ["md5", None, 1, ["blake3"]])
+def test_a_store_that_knows_files_by_another_hash_is_refused(
+    tmp_path: Path, gpu_trace: Path, kind: object
+) -> None:
+    store = tmp_path / "S"
+    bring_in(store, gpu_trace)
+    said = {"schema_version": SCHEMA_VERSION, "content_hash": kind}
+    (store / "tracekit.json").write_text(json.dumps(said))
+    with pytest.raises(StoreError, match="identifies files by the hash .* blake3 and sha256"):
+        open_store(store)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -21,6 +21,8 @@ FLAG = pa.bool_()
 
 #: From the folder of a file, not its content.
 PARTITION_KEYS = ("run_id", "source_id")
+#: What identifies the content of sources in a store: the first, but in early stores the second.
+BLAKE3, SHA256 = "blake3", "sha256"
 
 
 @dataclass(frozen=True, slots=True)
@@ -1027,7 +1029,12 @@ SOURCE_FILE = Table(
         ),
         Column("size_bytes", INT, "size of the file on disk"),
         Column("content_bytes", INT, "size of its content, decompressed"),
-        Column("content_sha256", TEXT, "hash of its content, decompressed"),
+        Column(
+            "content_sha256",
+            TEXT,
+            "hash of its content, decompressed, in a store of an early version of tracekit",
+        ),
+        Column("content_blake3", TEXT, "hash of its content, decompressed"),
         Column("compression_kind", TEXT, "none, gzip or zstd"),
         Column("format_name", TEXT, "the parser that read it"),
         Column("profiler_name", TEXT, "program that wrote it, if the file says"),

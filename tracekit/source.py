@@ -14,9 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
+from blake3 import blake3
 from isal import isal_zlib
 
 from tracekit.errors import FormatError
+from tracekit.schema import BLAKE3
 from tracekit.sharing import SharedContent
 
 if sys.version_info >= (3, 14):
@@ -342,21 +344,24 @@ def laid_out(source: Source) -> Iterator[tuple[Source, str | None]]:
 class Identity:
     """What a source is, whatever its name or compression: hash and size of its content."""
 
-    content_sha256: str
+    content_hash: str
     content_bytes: int
 
     @property
     def source_id(self) -> str:
         """Short id, from the content alone."""
-        return "s" + self.content_sha256[:15]
+        return "s" + self.content_hash[:15]
 
 
-def identify(source: Source, on_piece: Callable[[], None] = lambda: None) -> Identity:
+def identify(
+    source: Source, hash_kind: str = BLAKE3, on_piece: Callable[[], None] = lambda: None
+) -> Identity:
     """Hash the content of `source` and of the files beside it, decompressed.
 
-    `on_piece` is called for each piece; an exception of it ends the hash.
+    `hash_kind` is BLAKE3 or SHA256. `on_piece` is called for each piece; an exception of it ends
+    the hash.
     """
-    digest, size = hashlib.sha256(), 0
+    digest, size = blake3() if hash_kind == BLAKE3 else hashlib.sha256(), 0
     for part in (source, *source.beside):
         with part.open() as stream:
             for piece in stream.pieces():

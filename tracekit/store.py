@@ -31,10 +31,12 @@ import pyarrow as pa
 from tracekit import manifest
 from tracekit.errors import StoreError, UsageError
 from tracekit.schema import (
+    BLAKE3,
     RUN,
     RUN_LABEL,
     RUN_METRIC,
     SCHEMA_VERSION,
+    SHA256,
     SOURCE_FILE,
     TABLES,
     Table,
@@ -354,9 +356,10 @@ def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWrit
 class Store:
     """A store on disk. Opening it reads; ``begin`` starts an ingest into it."""
 
-    def __init__(self, path: Path) -> None:
-        """Use `open_store` or `create_store`."""
+    def __init__(self, path: Path, hash_kind: str) -> None:
+        """Use `open_store` or `create_store`; `hash_kind` gives sources their IDs."""
         self.path = path
+        self.hash_kind = hash_kind
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -897,7 +900,8 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     folder = Path(path)
     mark = folder / STORE_MARK
     try:
-        version = json.loads(mark.read_text("utf-8"))["schema_version"]
+        said = json.loads(mark.read_text("utf-8"))
+        version, hash_kind = said["schema_version"], said.get("content_hash", SHA256)
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(_no_store(folder)) from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -910,7 +914,13 @@ def open_store(path: str | os.PathLike[str]) -> Store:
             f"{folder}: the store has schema version {version}; this tracekit supports up to "
             f"{SCHEMA_VERSION}; use the tracekit that wrote it, or ingest into another --store"
         )
-    return Store(folder)
+    if hash_kind not in (BLAKE3, SHA256):
+        raise StoreError(
+            f"{folder}: the store identifies files by the hash {hash_kind!r}; this tracekit "
+            f"supports {BLAKE3} and {SHA256}; use the tracekit that wrote it, or ingest into "
+            "another --store"
+        )
+    return Store(folder, hash_kind)
 
 
 def _no_store(folder: Path) -> str:
@@ -937,7 +947,8 @@ def create_store(path: str | os.PathLike[str]) -> Store:
                 )
             draft = folder / f"{STORE_MARK}.{uuid.uuid4().hex}"
             try:
-                draft.write_text(json.dumps({"schema_version": SCHEMA_VERSION}) + "\n", "utf-8")
+                said = {"schema_version": SCHEMA_VERSION, "content_hash": BLAKE3}
+                draft.write_text(json.dumps(said) + "\n", "utf-8")
                 draft.replace(mark)
             except BaseException:
                 draft.unlink(missing_ok=True)

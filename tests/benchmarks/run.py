@@ -83,7 +83,7 @@ def main() -> None:
     rows += [Row(PEER, peer_runs)] if peer else []
     rows.append(Row("tracekit, from .json.gz", [first_table(ours, packed, WORK / "store-gz")]))
     if options.huge:
-        huge = enlarged(trace, 10)
+        huge = grown(10 * options.copies)
         rows.append(
             Row(
                 f"tracekit, {huge.stat().st_size / 1e9:.1f} GB",
@@ -120,25 +120,6 @@ def compressed(path: Path) -> Path:
         with path.open("rb") as plain, gzip.open(packed, "wb", compresslevel=6) as out:
             shutil.copyfileobj(plain, out, 1 << 20)
     return packed
-
-
-def enlarged(path: Path, times: int) -> Path:
-    """The same file with its events several times over."""
-    large = path.with_name(f"{path.stem}-{times}.json")
-    if large.exists():
-        return large
-    with path.open("rb") as source, large.open("wb") as target:
-        first = source.read(1 << 20).index(b'"traceEvents": [') + len(b'"traceEvents": [')
-        last = path.stat().st_size - len(b"\n  ]\n}\n")
-        source.seek(0)
-        target.write(source.read(first))
-        for number in range(times):
-            target.write(b"," if number else b"")
-            source.seek(first)
-            while source.tell() < last:
-                target.write(source.read(min(1 << 20, last - source.tell())))
-        target.write(source.read())
-    return large
 
 
 def first_table(python: Path, trace: Path, store: Path) -> Measured:

@@ -54,6 +54,8 @@ def _ingest(
     """Bring the sources of `jobs` into the store, one after another."""
     _refuse_mixed(jobs, options)
     home = create_store(store)
+    for job in jobs:
+        job.hash_kind = home.hash_kind
     replacing = _refuse_others(home, jobs, options)
     outcomes: list[Outcome] = []
     with (

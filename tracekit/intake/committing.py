@@ -142,7 +142,7 @@ def _source_row(job: Job, report: Report, commit: Commit, now_ns: int) -> dict[s
         "file_name": storable(job.source.path.name),
         "size_bytes": job.source.size_bytes,
         "content_bytes": identity.content_bytes,
-        "content_sha256": identity.content_sha256,
+        f"content_{job.hash_kind}": identity.content_hash,
         "compression_kind": job.source.compression_kind,
         "format_name": job.detection.parser.name,
         "event_count": report.event_count,

@@ -13,6 +13,7 @@ import pyarrow as pa
 from tracekit.errors import FormatError
 from tracekit.parser import FileSet, Issue, Report
 from tracekit.registry import Detection, blamed
+from tracekit.schema import BLAKE3
 from tracekit.source import Identity, Source, identify
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class PartResult:
 class Job:
     """One source on its way in; `stamps` are what its files looked like before they were read.
 
+    `hash_kind` is what the store knows its content by.
     `file_set` is the profile that it is a part of, with the jobs `of_set`. `is_hashed_later` is
     whether its parts are read before it is known what it is.
     """
@@ -83,6 +85,7 @@ class Job:
     stamps: tuple[tuple[int, int], ...]
     parts: Sequence[Any] = ()
     results: list[PartResult] = field(default_factory=list)
+    hash_kind: str = BLAKE3
     identity: Identity | None = None
     is_hashed_later: bool = False
     file_set: FileSet | None = None
@@ -93,7 +96,7 @@ class Job:
         """The hash of the content, computed once; `on_piece` can end that by an exception."""
         if self.identity is None:
             with blamed(self.detection.parser, self.source.path):
-                self.identity = identify(self.source, on_piece)
+                self.identity = identify(self.source, self.hash_kind, on_piece)
         return self.identity
 
 
