@@ -629,7 +629,7 @@ def test_a_store_that_knows_files_by_another_hash_is_refused(
     bring_in(store, gpu_trace)
     said = {"schema_version": SCHEMA_VERSION, "content_hash": kind}
     (store / "tracekit.json").write_text(json.dumps(said))
-    with pytest.raises(StoreError, match="identifies files by the hash .* blake3 and sha256"):
+    with pytest.raises(StoreError, match=r"identifies files by the hash .* blake3 and sha256"):
         open_store(store)
 
 

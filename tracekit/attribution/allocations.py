@@ -162,6 +162,8 @@ class _Asked:
         names = host.slices.forms.column("name").tolist()
         is_maker = [_MAKER.fullmatch(texts.values[code] or "") is not None for code in names]
         self._only_makes = np.array(is_maker, np.bool_)
+        counts = np.bincount(host.slices.track, minlength=len(tracks.threads))
+        self._ends = np.cumsum(counts)  # of the slices of each track
 
     def of(self, places: Ints) -> _Moments:
         """The moments of the events at some places; of none at -1."""
@@ -180,7 +182,7 @@ class _Asked:
         tracks, times = self._events.track[places], self._events.time_ns[places]
         host, every = self._host, self._passes
         process = self._tracks.process_codes(tracks).astype(np.int64)
-        place = _innermost(host, tracks, times)
+        place = _innermost(host, self._ends, tracks, times)
         context, op = at(host.context, place), at(host.op, place)
         begun = every.at(process, times)
         own = self._phases[context]
@@ -197,12 +199,15 @@ class _Asked:
         )
 
 
-def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
-    """The innermost slice around each moment on a track; -1 for none."""
+def _innermost(host: Host, track_ends: Ints, tracks: Codes, times: Ints) -> Codes:
+    """The innermost slice around each moment on a track; -1 for none.
+
+    `track_ends` is the end of the slices of each track.
+    """
     found = host.slices
     place = np.full(len(times), -1, np.int64)
     for track in used_of(tracks)[0].tolist():
-        first, last = np.searchsorted(found.track, [track, track + 1])
+        first, last = track_ends[track - 1] if track else 0, track_ends[track]
         asks = tracks == track
         reached = np.searchsorted(found.start_ns[first:last], times[asks], side="right")
         place[asks] = np.where(reached > 0, first + reached - 1, -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +12,12 @@ import pyarrow as pa
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
 from tracekit.attribution.columns import Ints, batches, encoded
 from tracekit.attribution.known import SourceCodes
-from tracekit.attribution.packing import Packed, packed
+from tracekit.attribution.packing import Packed, packed, repacked
+from tracekit.compiled.arrays import in_files
 
 Columns = dict[str, Packed]
+#: Of what is gathered; more than that goes into files.
+_MOST_BYTES = 24 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,17 @@ _ENCODED = {"slice": ("name", "slice_kind")}
 
 @dataclass(slots=True)
 class Gathered:
-    """The columns gathered so far, in parts: by table and by what they are for."""
+    """The columns gathered so far, in parts: by table and by what they are for.
 
+    If they are too many for memory, the first of each are in files in ``folder``.
+    """
+
+    folder: Path
     known: SourceCodes = field(default_factory=SourceCodes)
     parts: dict[tuple[str, str], list[Columns]] = field(default_factory=dict)
+    is_large: bool = False
+    _in_files: dict[tuple[str, str], int] = field(default_factory=dict)
+    _bytes: int = 0  # of the others
 
     def add(self, table: str, rows: pa.Table) -> None:
         """Gather what is wanted of some rows of a table."""
@@ -66,6 +77,24 @@ class Gathered:
             if len(next(iter(found.values()))):
                 part = {name: packed(column) for name, column in found.items()}
                 self.parts.setdefault((table, purpose), []).append(part)
+                self._bytes += sum(column.codes.nbytes for column in part.values())
+        if self._bytes > _MOST_BYTES:
+            self._put_away()
+
+    def _put_away(self) -> None:
+        """Put what is in memory into files."""
+        self.is_large, self._bytes = True, 0
+        with in_files(self.folder):
+            for key, parts in self.parts.items():
+                done = self._in_files.get(key, 0)
+                if waiting := parts[done:]:
+                    names = list(waiting[0])
+                    parts[done:] = [{n: repacked([p.pop(n) for p in waiting]) for n in names}]
+                self._in_files[key] = len(parts)
+
+    def room(self) -> AbstractContextManager[None]:
+        """Room for what is made of the columns: in files, if they are too many for memory."""
+        return in_files(self.folder) if self.is_large else nullcontext()
 
     def taken(self, purpose: str) -> list[Columns]:
         """The parts for a purpose, in the order of tables; they are given away."""
@@ -79,7 +108,13 @@ class Gathered:
 
 def joined(found: Sequence[Gathered]) -> Gathered:
     """What was gathered of the parts of a source, in their order; it is given away."""
-    whole = Gathered()
+    whole = Gathered(found[0].folder, is_large=any(one.is_large for one in found))
+    with whole.room():
+        _join(whole, found)
+    return whole
+
+
+def _join(whole: Gathered, found: Sequence[Gathered]) -> None:
     texts = [whole.known.texts.absorb(one.known.texts) for one in found]
     forms = [
         whole.known.forms.absorb(one.known.forms, by_code)
@@ -96,12 +131,11 @@ def joined(found: Sequence[Gathered]) -> Gathered:
                         tracks = whole.known.tracks.absorb(part["track"][:], one.known.tracks)
                         part["track"] = packed(tracks)
                     whole.parts.setdefault((table, purpose), []).append(part)
-    return whole
 
 
 def gathered_from(folder: Path) -> Gathered:
     """What is gathered of the rows in a source's folder of Parquet files per table."""
-    found = Gathered()
+    found = Gathered(folder)
     for table, wanted in _WANTED.items():
         for rows in batches(folder, table, wanted):
             found.add(table, pa.Table.from_batches([rows]))

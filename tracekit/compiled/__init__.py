@@ -95,4 +95,8 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
         *(_POINTER,) * 8,
         number,
     ]
+    found.tracekit_begin_array_files.restype = _POINTER
+    found.tracekit_begin_array_files.argtypes = [text]
+    found.tracekit_end_array_files.restype = None
+    found.tracekit_array_file_bytes.restype = _LONG
     return found

@@ -21,10 +21,23 @@
  * Undo: the values of an event count only once `row_count` has grown past it (`commit`); what an
  * odd event wrote before it was found odd is taken back (`take_back`).
  */
+#if defined(__linux__)
+/* for fallocate, mkostemp and madvise; NOLINTNEXTLINE(cert-*,bugprone-*) */
+#define _GNU_SOURCE
+#endif
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#endif
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)
@@ -2413,3 +2426,214 @@ EXPORT int32_t tracekit_mixed(const uint8_t *text, int64_t size, int64_t rows, i
     }
     return at == end ? found.key_count : -1;
 }
+
+/* ---- large arrays in files ---- */
+
+/* Arrays of numpy that are too large for memory together (arrays.py): a handler of array memory
+ * (NEP 49) that puts large ones into files, which have no name and go with their arrays. The pages
+ * of a file can leave memory at any time and come back when they are touched: a thread sends all of
+ * them away every now and then, whatever others do meanwhile. Where a file cannot be had, an array
+ * is in memory like any other, and so are all arrays on other systems than Linux.
+ *
+ * Files that arrays leave are used again for others: their pages are there already. */
+
+/* The start of numpy's PyDataMem_Handler, version 1. */
+typedef struct {
+    char name[127];
+    uint8_t version;
+    void *context;
+    void *(*allocate)(void *context, size_t size);
+    void *(*allocate_zeros)(void *context, size_t count, size_t size);
+    void *(*resize)(void *context, void *at, size_t size);
+    void (*release)(void *context, void *at, size_t size);
+} ArrayHandler;
+
+#if defined(__linux__)
+
+enum { LEAST_IN_FILE = 1 << 18, MOST_PATH = 4096, PAGE = 4096, MOST_FILES = 1 << 14 };
+enum { LET_GO_NANOSECONDS = 30000000 };
+
+typedef struct {
+    uint8_t *at;
+    size_t size;
+    int is_used;
+} ArrayFile;
+
+static pthread_mutex_t array_lock = PTHREAD_MUTEX_INITIALIZER;
+static ArrayFile array_files[MOST_FILES];
+static int array_file_count;
+static int array_user_count; /* of those that have begun and not ended */
+static pthread_t array_watch;
+static int has_array_watch;
+static char array_path[MOST_PATH]; /* of files, with an X for each letter to choose */
+
+static int new_array_file(size_t size) {
+    char path[MOST_PATH];
+    if (array_file_count == MOST_FILES) return -1;
+    size = (size + PAGE - 1) / PAGE * PAGE;
+    memcpy(path, array_path, sizeof(path));
+    int file = mkostemp(path, O_CLOEXEC);
+    if (file < 0) return -1;
+    unlink(path);
+    /* with room on the disk from now on: a page without would end the process when it is touched */
+    void *at = fallocate(file, 0, 0, (off_t)size)
+                   ? MAP_FAILED
+                   : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (at == MAP_FAILED) return -1;
+    array_files[array_file_count] = (ArrayFile){at, size, 0};
+    return array_file_count++;
+}
+
+/* The smallest file that fits and is not much too large; a new one, with zeros, if none does. */
+static uint8_t *array_file(size_t size, int *is_new) {
+    int found = -1;
+    for (int i = 0; i < array_file_count; i++)
+        if (!array_files[i].is_used && array_files[i].size >= size &&
+            array_files[i].size / 2 <= size &&
+            (found < 0 || array_files[i].size < array_files[found].size))
+            found = i;
+    *is_new = found < 0;
+    if (found < 0 && (found = new_array_file(size)) < 0) return NULL;
+    array_files[found].is_used = 1;
+    return array_files[found].at;
+}
+
+static int array_file_at(const void *at) {
+    if ((uintptr_t)at % PAGE) return -1;
+    for (int i = 0; i < array_file_count; i++)
+        if (array_files[i].at == at) return i;
+    return -1;
+}
+
+static void drop_array_file(int i) {
+    munmap(array_files[i].at, array_files[i].size);
+    array_files[i] = array_files[--array_file_count];
+}
+
+static void *allocate_array(void *context, size_t size) {
+    uint8_t *at = NULL;
+    int is_new;
+    (void)context;
+    if (size >= LEAST_IN_FILE) {
+        pthread_mutex_lock(&array_lock);
+        at = array_file(size, &is_new);
+        pthread_mutex_unlock(&array_lock);
+    }
+    return at ? at : malloc(size ? size : 1);
+}
+
+static void *allocate_zeros(void *context, size_t count, size_t size) {
+    uint8_t *at = NULL;
+    int is_new = 0;
+    (void)context;
+    if (size && count > SIZE_MAX / size) return NULL;
+    if (count * size >= LEAST_IN_FILE) {
+        pthread_mutex_lock(&array_lock);
+        at = array_file(count * size, &is_new);
+        pthread_mutex_unlock(&array_lock);
+        if (at && !is_new) memset(at, 0, count * size);
+    }
+    return at ? at : calloc(count ? count : 1, size ? size : 1);
+}
+
+static void release_array(void *context, void *at, size_t size) {
+    (void)context, (void)size;
+    pthread_mutex_lock(&array_lock);
+    int i = array_file_at(at);
+    if (i >= 0) {
+        array_files[i].is_used = 0;
+        if (!array_user_count) drop_array_file(i);
+    }
+    pthread_mutex_unlock(&array_lock);
+    if (i < 0) free(at);
+}
+
+static void *resize_array(void *context, void *at, size_t size) {
+    pthread_mutex_lock(&array_lock);
+    int i = array_file_at(at);
+    size_t known = i < 0 ? 0 : array_files[i].size;
+    pthread_mutex_unlock(&array_lock);
+    if (i < 0) return realloc(at, size ? size : 1);
+    if (size <= known) return at;
+    void *other = allocate_array(context, size);
+    if (!other) return NULL;
+    memcpy(other, at, known);
+    release_array(context, at, known);
+    return other;
+}
+
+static ArrayHandler array_handler = {
+    "tracekit", 1, NULL, allocate_array, allocate_zeros, resize_array, release_array};
+
+static void let_pages_go(void) {
+    for (int i = 0; i < array_file_count; i++)
+        madvise(array_files[i].at, array_files[i].size, MADV_DONTNEED);
+}
+
+/* The thread, as long as there are users. */
+static void *watch_arrays(void *nothing) {
+    struct timespec pause = {0, LET_GO_NANOSECONDS};
+    for (int goes_on = 1; goes_on;) {
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&array_lock);
+        let_pages_go();
+        goes_on = array_user_count > 0;
+        if (!goes_on) has_array_watch = 0;
+        pthread_mutex_unlock(&array_lock);
+    }
+    return nothing;
+}
+
+/* From now on there are files; the last six letters of their `path` are XXXXXX. Returns the
+ * handler; NULL where there can be none. */
+EXPORT ArrayHandler *tracekit_begin_array_files(const char *path) {
+    size_t length = strlen(path);
+    if (length >= MOST_PATH) return NULL;
+    pthread_mutex_lock(&array_lock);
+    if (!has_array_watch && !pthread_create(&array_watch, NULL, watch_arrays, NULL)) {
+        pthread_detach(array_watch);
+        has_array_watch = 1;
+    }
+    int is_watched = has_array_watch;
+    if (is_watched) {
+        memcpy(array_path, path, length + 1);
+        array_user_count++;
+    }
+    pthread_mutex_unlock(&array_lock);
+    return is_watched ? &array_handler : NULL;
+}
+
+/* The last user lets all files go that no array is in; those of others go with their arrays. */
+EXPORT void tracekit_end_array_files(void) {
+    pthread_mutex_lock(&array_lock);
+    if (!--array_user_count)
+        for (int i = array_file_count - 1; i >= 0; i--)
+            if (!array_files[i].is_used) drop_array_file(i);
+    let_pages_go();
+    pthread_mutex_unlock(&array_lock);
+}
+
+/* Bytes of all files. */
+EXPORT int64_t tracekit_array_file_bytes(void) {
+    int64_t size = 0;
+    pthread_mutex_lock(&array_lock);
+    for (int i = 0; i < array_file_count; i++) size += (int64_t)array_files[i].size;
+    pthread_mutex_unlock(&array_lock);
+    return size;
+}
+
+#else
+
+EXPORT ArrayHandler *tracekit_begin_array_files(const char *path) {
+    (void)path;
+    return NULL;
+}
+
+EXPORT void tracekit_end_array_files(void) {}
+
+EXPORT int64_t tracekit_array_file_bytes(void) {
+    return 0;
+}
+
+#endif

@@ -7,6 +7,8 @@ import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +44,8 @@ def runs_in_threads(parser: Parser) -> bool:
     return isinstance(parser, ThreadedParser) and parser.runs_in_threads
 
 
-def gathering_of(parser: Parser) -> Gathered | None:
-    """What to gather the rows of a parser into for their attribution.
+def gathering_of(parser: Parser, folder: Path) -> Gathered | None:
+    """What to gather the rows that a parser writes into `folder` into for their attribution.
 
     None where it is better to read them back: other parsers take longer, or need no attribution.
     """
@@ -51,13 +53,13 @@ def gathering_of(parser: Parser) -> Gathered | None:
         return None
     from tracekit.attribution import Gathered  # only timelines need it
 
-    return Gathered()
+    return Gathered(folder)
 
 
 def parse_whole(parser: Parser, source: Source, folder: Path, report: Report) -> PartResult:
     """A source read in one piece into `folder`, with its attribution."""
     rows = rows_of(parser, source, lambda: parser.parse(source, report))
-    result = write_rows(rows, folder, "1", report, gathering_of(parser))
+    result = write_rows(rows, folder, "1", report, gathering_of(parser, folder))
     attribute([result.gathered], folder, report)
     return PartResult(report, result.rows)
 
@@ -88,15 +90,17 @@ def attribute(parts: Sequence[Gathered | None], folder: Path, report: Report) ->
     known = [part for part in parts if part is not None]
     found = joined(known) if len(known) == len(parts) else gathered_from(folder)
     del known, parts  # what they hold goes as it is used
-    write_rows(_made_ahead(attributed(found, folder)), folder, "0", report)
+    with found.room():
+        write_rows(_made_ahead(attributed(found, folder)), folder, "0", report)
 
 
 def _made_ahead(batches: Iterator[Any]) -> Iterator[Any]:
     """The batches, a few made in a thread while those before them are written."""
+    make = partial(copy_context().run, next, batches, None)  # where arrays are in files, too
     with ThreadPoolExecutor(1, "tracekit-ahead") as beside:
-        coming = deque(beside.submit(next, batches, None) for _ in range(_MOST_AHEAD))
+        coming = deque(beside.submit(make) for _ in range(_MOST_AHEAD))
         while (batch := coming.popleft().result()) is not None:
-            coming.append(beside.submit(next, batches, None))
+            coming.append(beside.submit(make))
             yield batch
 
 

@@ -164,7 +164,7 @@ def _finished(job: Job, results: list[PartResult], folder: Path) -> list[PartRes
     report = Report()
     parts = [result.report for result in results]
     rows = rows_of(parser, job.source, lambda: parser.finish(job.source, parts, report))
-    last = write_rows(rows, folder, "z", report, gathering_of(parser))
+    last = write_rows(rows, folder, "z", report, gathering_of(parser, folder))
     every = [*results, last]
     attribute([result.gathered for result in every], folder, report)
     return [*(PartResult(Report(), result.rows) for result in results), last]

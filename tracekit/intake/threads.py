@@ -48,7 +48,7 @@ class Threads:
             if part is None:
                 return parse_whole(parser, job.source, folder, report)
             assert isinstance(parser, PartedParser)
-            gathered = gathering_of(parser)
+            gathered = gathering_of(parser, folder)
             return parse_part(parser, job.source, part, folder, str(number), report, gathered)
 
     def read_bytes(self) -> int:
