@@ -95,7 +95,7 @@ def test_without_room_arrays_are_in_memory(tmp_path: Path) -> None:
 
 def test_one_use_inside_another_and_in_threads(tmp_path: Path) -> None:
     """Threads have files only in a copy of the context; both uses end in any order."""
-    said: dict[str, str] = {}
+    said: dict[str, str | None] = {}
 
     def make(name: str) -> None:
         said[name] = get_handler_name(np.arange(COUNT))
