@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from tracekit.attribution import Gathered
 
 
-#: Batches of attribution in memory: some tables take longer to make, others to write.
-_MOST_AHEAD = 8
+#: Batches in memory that are not written yet. Of attribution, whose batches are small, some tables
+#: take longer to make, others to write.
+_MOST_AHEAD, _MOST_ATTRIBUTED_AHEAD = 2, 8
 
 
 @contextlib.contextmanager
@@ -58,7 +59,7 @@ def gathering_of(parser: Parser, folder: Path) -> Gathered | None:
 
 def parse_whole(parser: Parser, source: Source, folder: Path, report: Report) -> PartResult:
     """A source read in one piece into `folder`, with its attribution."""
-    rows = rows_of(parser, source, lambda: parser.parse(source, report))
+    rows = _made_ahead(rows_of(parser, source, lambda: parser.parse(source, report)), _MOST_AHEAD)
     result = write_rows(rows, folder, "1", report, gathering_of(parser, folder))
     attribute([result.gathered], folder, report)
     return PartResult(report, result.rows)
@@ -91,14 +92,15 @@ def attribute(parts: Sequence[Gathered | None], folder: Path, report: Report) ->
     found = joined(known) if len(known) == len(parts) else gathered_from(folder)
     del known, parts  # what they hold goes as it is used
     with found.room():
-        write_rows(_made_ahead(attributed(found, folder)), folder, "0", report)
+        rows = _made_ahead(attributed(found, folder), _MOST_ATTRIBUTED_AHEAD)
+        write_rows(rows, folder, "0", report)
 
 
-def _made_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """The batches, a few made in a thread while those before them are written."""
+def _made_ahead(batches: Iterator[Any], most: int) -> Iterator[Any]:
+    """The batches, so many made in a thread while those before them are written."""
     make = partial(copy_context().run, next, batches, None)  # where arrays are in files, too
     with ThreadPoolExecutor(1, "tracekit-ahead") as beside:
-        coming = deque(beside.submit(make) for _ in range(_MOST_AHEAD))
+        coming = deque(beside.submit(make) for _ in range(most))
         while (batch := coming.popleft().result()) is not None:
             coming.append(beside.submit(make))
             yield batch
