@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
 import pickle
 import random
@@ -228,6 +229,30 @@ def test_a_plain_file_can_be_read_from_anywhere(source: Write) -> None:
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_a_packed_file_is_read_from_its_start(kind: str, source: Write) -> None:
     assert not source(PACKINGS[kind](CONTENT)).is_seekable
+
+
+@pytest.mark.parametrize("kind", PACKINGS)
+@pytest.mark.parametrize("sizes", [(4_000_000,), (1, 65_536, 999_999), (3_000_000, 7)])
+def test_content_is_read_into_given_room(kind: str, sizes: tuple[int, ...], source: Write) -> None:
+    found, room = bytearray(), memoryview(bytearray(4_000_000))
+    with source(PACKINGS[kind](CONTENT)).open() as stream:
+        for size in itertools.cycle(sizes):
+            count = stream.read_into(room[:size])
+            found += room[:count]
+            if count < size:
+                break
+        assert stream.read_into(room) == 0
+        assert stream.read(10) == b""
+    assert found == CONTENT
+
+
+def test_reading_goes_on_after_what_was_read_into_room(source: Write) -> None:
+    for pack in PACKINGS.values():
+        with source(pack(CONTENT)).open() as stream:
+            room = memoryview(bytearray(100))
+            head = stream.read(1000)
+            assert stream.read_into(room) == 100
+            assert head + bytes(room) + stream.read(5_000_000) == CONTENT
 
 
 # -- identity --------------------------------------------------------------------------------------

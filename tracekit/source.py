@@ -227,12 +227,8 @@ class ContentStream:
 
         Raises FormatError for a small file that gives more than any profile does.
         """
-        return b"".join(self.parts(size))
-
-    def parts(self, size: int) -> list[bytes | memoryview]:
-        """The same bytes as they come, for those who put them together with others."""
         if self._is_plain and self._file is not None:
-            return [self._file.read(size)]
+            return self._file.read(size)
         have, parts = len(self._rest), [self._rest]
         while have < size and (piece := self._piece()):
             parts.append(memoryview(piece))
@@ -240,7 +236,25 @@ class ContentStream:
         over = max(have - size, 0)
         last = parts.pop()
         self._rest = last[len(last) - over :]
-        return [*parts, last[: len(last) - over]]
+        return b"".join((*parts, last[: len(last) - over]))
+
+    def read_into(self, room: memoryview) -> int:
+        """Fill `room`; tells how many bytes that took: fewer at the end of the content."""
+        have = 0
+        if self._is_plain and self._file is not None:
+            while count := cast(io.BufferedIOBase, self._file).readinto(room[have:]):
+                have += count
+            return have
+        while have < len(room):
+            if not self._rest:
+                self._rest = memoryview(self._piece() or b"")
+            count = min(len(room) - have, len(self._rest))
+            if not count:
+                break
+            room[have : have + count] = self._rest[:count]
+            self._rest = self._rest[count:]
+            have += count
+        return have
 
     def _piece(self) -> bytes | None:
         """The next piece that is not empty; None at the end."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -129,11 +130,16 @@ def _calls(folder: Path, parts: Sequence[str]) -> Iterator[pa.RecordBatch]:
 
 def _is_call(rows: pa.Table | pa.RecordBatch, parts: Sequence[str]) -> pa.Array:
     """Whether each slice is a call whose name has one of some parts, and has a start."""
-    named = by_text(rows["name"], lambda name: any(part in (name or "") for part in parts)) > 0
+    named = by_text(rows["name"], lambda name: _has_one(name, tuple(parts))) > 0
     if not named.any():
         return pa.array(named)
     is_call = by_text(rows["slice_kind"], lambda kind: kind in ("runtime", "driver")) > 0
     return pc.and_(pa.array(named & is_call), pc.is_valid(rows["start_ns"]))
+
+
+@lru_cache(1 << 14)  # they come again in each part of a source
+def _has_one(name: str | None, parts: Sequence[str]) -> bool:
+    return any(part in (name or "") for part in parts)
 
 
 def _kernel_name(args_json: str | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ COLUMNS = ("start_ns", *_NUMBERS, *TEXTS, *PLACE, "slice_kind", "category_name")
 #: What `slice.slice_kind` is here. A frame of Python is a module, if it is one by its name.
 _KINDS = {"op": OP, "annotation": ANNOTATION, "python": MODULE, "runtime": CALL, "driver": CALL}
 _USERS = "user_annotation"
+_MOST_NAMES = 1 << 14  # whose meaning is kept: they come again in each part of a source
 
 
 @dataclass(slots=True)
@@ -120,6 +122,7 @@ def _kinds(rows: pa.Table) -> tuple[Codes, Flags]:
     return np.where(is_frame & (said != MODULE), -1, kind), may_launch
 
 
+@lru_cache(_MOST_NAMES)
 def _said(name: str | None) -> int:
     """The kind that a name implies, whatever the profiler's category; -1 for none."""
     if name is None:

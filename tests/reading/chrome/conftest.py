@@ -32,9 +32,8 @@ class Content(io.BytesIO):
     damage: str | None = None
     path = Path("content.json")
 
-    def parts(self, size: int) -> list[bytes]:
-        half = size // 2
-        return [self.read(half), self.read(size - half)]
+    def read_into(self, room: memoryview) -> int:
+        return self.readinto(room)
 
 
 @dataclass

@@ -70,7 +70,7 @@ class TraceReader:
         self._decoder = decoder
         self._scanner = scanner
         self._report = report
-        self._buffer = PADDING
+        self._buffer: bytes | bytearray = PADDING
         self._until = 0  # of the content in the buffer: what follows is padding
         self._start = 0  # what of the buffer has been dealt with
         self._offset = 0  # of the rest of the buffer in the content
@@ -150,17 +150,20 @@ class TraceReader:
 
     def _rest(self) -> bytes:
         """What of the buffer has not been dealt with."""
-        return self._buffer[self._start : self._until]
+        return bytes(self._rest_in_place())
 
     def _fill(self, least: int = 0) -> bool:
         # A little ahead of the grid, where a block ends: so little of a block is read before it.
         size = max(_READ_BYTES + (0 if self._until else _AHEAD_BYTES), least)
-        parts = [] if self._is_at_end else self._stream.parts(size)
-        count = sum(map(len, parts))
+        rest = self._rest_in_place()
+        text = bytearray(len(rest) + size + len(PADDING))
+        text[: len(rest)] = rest
+        room = memoryview(text)[len(rest) : len(rest) + size]
+        count = 0 if self._is_at_end else self._stream.read_into(room)
         self._is_at_end = not count
         self._report.read(count)
         if count:
-            self._put_back(self._offset, self._rest_in_place(), *parts)
+            self._buffer, self._start, self._until = text, 0, len(rest) + count
         return count > 0
 
     def _rest_in_place(self) -> memoryview:

@@ -424,7 +424,7 @@ def _numbers(values: Sequence[int]) -> Any:
 
 
 def _is_padded(text: object) -> bool:
-    return isinstance(text, bytes) and text.endswith(PADDING)
+    return isinstance(text, bytes | bytearray) and text.endswith(PADDING)
 
 
 def _is_utf8(text: memoryview) -> bool:
