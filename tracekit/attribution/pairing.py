@@ -14,6 +14,8 @@ from tracekit.attribution.packing import Packed, packed
 class Blocks:
     """Blocks of memory: the places of the events that start and end each, -1 for none.
 
+    In the order of their first events: what is known of the moments of neighbors is near, too.
+
     ``until`` is the end of a block without a release whose address was allocated again: the latest
     possible time of the lost release; NONE otherwise.
     """
@@ -47,11 +49,11 @@ def paired(
     is_lost = is_followed[made] & is_next_made[made]
     is_before_made = np.insert(is_made, 0, False)[: len(order)]
     alone = order[~is_made & ~(follows & is_before_made)]
-    return Blocks(
-        np.concatenate((order[made], np.full(len(alone), -1, np.int32))),
-        np.concatenate((np.where(is_ended, later, -1), alone)),
-        packed(np.append(at(times, np.where(is_lost, later, -1), NONE), np.full(len(alone), NONE))),
-    )
+    begun = np.concatenate((order[made], np.full(len(alone), -1, np.int32)))
+    ended = np.concatenate((np.where(is_ended, later, -1), alone))
+    until = np.append(at(times, np.where(is_lost, later, -1), NONE), np.full(len(alone), NONE))
+    by_event = np.argsort(np.where(begun < 0, ended, begun))
+    return Blocks(begun[by_event], ended[by_event], packed(until[by_event]))
 
 
 def _by_address(pools: Codes, addresses: Ints, times: IntColumn, places: IntColumn) -> Codes:
