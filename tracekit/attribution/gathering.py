@@ -16,7 +16,7 @@ from tracekit.attribution.packing import Packed, packed, repacked
 from tracekit.compiled.arrays import in_files
 
 Columns = dict[str, Packed]
-#: Of what is gathered; more than that goes into files.
+#: Of what is gathered in memory; more goes into files, from then on as soon as it is a quarter.
 _MOST_BYTES = 24 << 20
 
 
@@ -78,7 +78,7 @@ class Gathered:
                 part = {name: packed(column) for name, column in found.items()}
                 self.parts.setdefault((table, purpose), []).append(part)
                 self._bytes += sum(column.codes.nbytes for column in part.values())
-        if self._bytes > _MOST_BYTES:
+        if self._bytes > (_MOST_BYTES // 4 if self.is_large else _MOST_BYTES):
             self._put_away()
 
     def _put_away(self) -> None:

@@ -1,7 +1,7 @@
 """Large arrays of numpy in files, for what memory should not hold all at once.
 
 numpy lets its memory be managed by others (NEP 49): while `in_files` lasts, what this thread makes
-of 256 KB and more is in files without a name, of which memory holds what is used just now.
+of 64 KB and more is in files without a name, of which memory holds what is used just now.
 """
 
 from __future__ import annotations

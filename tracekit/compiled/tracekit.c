@@ -2450,7 +2450,7 @@ typedef struct {
 
 #if defined(__linux__)
 
-enum { LEAST_IN_FILE = 1 << 18, MOST_PATH = 4096, PAGE = 4096, MOST_FILES = 1 << 14 };
+enum { LEAST_IN_FILE = 1 << 16, MOST_PATH = 4096, PAGE = 4096, MOST_FILES = 1 << 14 };
 enum { LET_GO_NANOSECONDS = 30000000 };
 
 typedef struct {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,10 @@ from tracekit.parser import PartedParser, Report
 from tracekit.sharing import NoLongerWanted
 
 
+#: What glibc's mallopt calls them, and from where on blocks are on their own.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _OWN_BYTES = -1, -3, 4 << 20
+
+
 class Threads:
     """A pool of threads; see `tracekit.intake.side_by_side.Pool`."""
 
@@ -22,6 +28,7 @@ class Threads:
         self._pool = ThreadPoolExecutor(workers, "tracekit-read")
         self._memory = pa.default_memory_pool()
         pa.set_memory_pool(pa.system_memory_pool())  # gives memory back, unlike the default
+        _keep_large_blocks_apart()
         self._unwanted: set[int] = set()  # jobs
         self._jobs: list[Job] = []
         self._reports: list[Report] = []
@@ -67,3 +74,14 @@ class Threads:
             self.drop(job)
         self._pool.shutdown(wait=True, cancel_futures=True)
         pa.set_memory_pool(self._memory)
+
+
+def _keep_large_blocks_apart() -> None:
+    """Have glibc keep large blocks of memory out of its heap, for the rest of this process.
+
+    Otherwise it takes larger and larger ones into the heap, where they leave holes.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
+        known = ctypes.CDLL(None)
+        for option in (_MMAP_THRESHOLD, _TRIM_THRESHOLD):
+            known.mallopt(option, _OWN_BYTES)
