@@ -7,7 +7,6 @@
 -- columns = "win_ns-none unknown_ratio-launches total_ns-kernels reason-launch elapsed_ns-none
 -- source_id-rank device_id-none"
 -- unknown_ratio-launches = "DOUBLE: share of total_ns in kernels without a launch"
--- total_ns-kernels = "BIGINT: sum of the durations of the kernels"
 -- reason-launch = "VARCHAR: why the launch is unknown, for most of the time"
 -- finding.title = "Launches are not in the file"
 -- finding.evidence = "{unknown_ratio} of the kernel time ({total_ns}) has no launch: {reason}"
