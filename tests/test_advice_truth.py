@@ -222,11 +222,17 @@ READ: dict[str, list[tuple[str, int]]] = {
         ("idle_launch", 2_502_300),
         ("op_below_roof", 1_550_800),
     ],
+    # Three launches of 46.9 s, which he held against peaks at the 765 MHz that the clock was locked
+    # to: 33.28 s. At those of the data sheet: randomInit, 16.84 and 16.87 TB of L1 at 19.49 TB/s,
+    # 0.86 and 0.87 of 6.73 and 6.71 s; gemm_v1, 40.93 TB of L2 at 7.22 TB/s, 5.67 of 33.48 s. He
+    # also wrote product_in_fp32, doubtful by the name alone: gemm_v1 is no name of a library.
+    "ncu/gardenia-sgemm-a100-roofline.csv": [("below_roof", 39_520_000_000)],
     # 80 % of the time: cycles, instructions and misses, nothing of the slots or of the CPUs in use.
     "perf/aws-graviton2-multiplex.txt": [],
 }
 #: What the reader knew of devices that their file does not name.
 DEVICES = {
+    "ncu/gardenia-sgemm-a100-roofline.csv": "NVIDIA A100-SXM4-40GB",
     "torch/kineto-resnet50-v100-torch18-list.json.gz": "Tesla V100-SXM2-16GB",
     "torch/tracelens-vllm-decode-graph-mi300.json.gz": "AMD Instinct MI300X",
 }
