@@ -14,8 +14,8 @@
 -- finding.title = "Matrix products run on FP32 units, not on tensor cores"
 -- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}; the {tensor_name} peak
 -- of the device is {peak_factor} times its FP32 peak"
--- finding.action = "torch.set_float32_matmul_precision('high') for TF32, or autocast to BF16 or
--- FP16, if the model bears it."
+-- finding.action = "For TF32, torch.set_float32_matmul_precision('high'); for BF16 or FP16,
+-- autocast; if the model bears it."
 -- finding.command = "query ops --param by=shape"
 -- finding.sums = ["launch_count", "total_ns", "total_flop"]
 -- finding.pool = "compute"
