@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import cache
@@ -51,8 +52,9 @@ FIRST = {
     # Planted: sleeps of 60 ms, 115 of 152 ms; so one step is ten times the median.
     "h100/planted/gc_stall.trace.json.gz": ["idle_stall", "unstable_steps"],
     # 436 launches of 9 µs, idle for 87 % in gaps below 1 ms, most before the launch begins; of the
-    # work, 10.8 % of the time are FP32 products (f32f32_f32f32).
-    "h100/lstm.trace.json.gz": ["idle_host", "idle_launch", "product_in_fp32"],
+    # work, 10.8 % of the time are FP32 products (f32f32_f32f32) of a batch of 16, at 0.4 % of what
+    # their shapes need, and 0.5 % additions at 9 %.
+    "h100/lstm.trace.json.gz": ["idle_host", "idle_launch", "op_below_roof"],
     # One operator after the other: idle for 17.7 %; FP32 products 11.8 % at an eighth of the TF32
     # peak; copies on the device 4.8 %.
     "h100/micro.trace.json.gz": ["idle_host", "product_in_fp32", "exposed_copy"],
@@ -146,29 +148,129 @@ FIRST = {
     # input 4 ms.
     "tf/tfprofiler-gpu-computebound.input_pipeline.pb": ["step_overhead", "data_without_work"],
 }
+#: The first three findings of more files with their time to win in ns, where that is 1 % or more.
+#: One who had only read what each finding means wrote them down from the file, before advise had
+#: seen it; where he erred, it says so.
+READ: dict[str, list[tuple[str, int]]] = {
+    # Idle for 793.0 of 1231.5 ms: 621.3 in gaps of 1 ms or more before kernels whose launch had
+    # ended before the gap began (four of 64 ms and five of 12 ms a step), 91.8 before work without
+    # a launch in the file. SendRecv runs for 187.9 ms, 185.3 of these alone. Gaps below 1 ms before
+    # work of less than 10 µs that was launched earlier: 54.2 ms.
+    "torch/hta-a100-sxm-rank0of16.json.gz": [
+        ("idle_unexplained", 713_112_000),
+        ("exposed_communication", 185_317_000),
+        ("idle_between", 54_207_000),
+    ],
+    # Busy for 99 % of 160.0 ms. Softmax of [8, 12, 3137, 3137] in BF16 takes 68.8 ms, its bytes
+    # 13.6 at 3.35 TB/s; bmm 45.0 beside 14.7; copies, cat, layer norm and a convolution 9.7. bmm
+    # with N or K of 3137: 43.2 beside 14.1. The video comes from pageable memory: 3.46 ms, memsets
+    # 0.11.
+    "torch/tracelens-timesformer-h100.json.gz": [
+        ("op_below_roof", 93_000_000),
+        ("misaligned_product", 29_119_000),
+        ("exposed_copy", 3_577_600),
+    ],
+    # 17 collectives of 71.5 ms, 55.6 alone. Tiny roofs: backward convolutions 5.26 ms, convolutions
+    # 4.77, batch norm 3.42 and 2.87, pointwise 1.9. He wrote 19.9 ms, with 1.6 of copies on the
+    # device, which have no kernels: they are in exposed_copy. Fewer blocks than the 304 compute
+    # units: batch norm with 64 of them 2.87 ms, kernels of one block 0.95.
+    "torch/tracelens-resnet-actckpt-mi300x-rank0of8.json.gz": [
+        ("exposed_communication", 55_625_200),
+        ("op_below_roof", 18_300_000),
+        ("small_grid", 5_205_000),
+    ],
+    # volta_sgemm, scudnn and engines on float: 410 ms, less 38 for 4.7 TFLOP at 125 TFLOP/s. Gaps
+    # below 1 ms before the launch began: 291.4 of 1292 ms. Six gaps of 22 to 60 ms in the
+    # DataLoader.
+    "torch/kineto-resnet50-v100-torch18-list.json.gz": [
+        ("product_in_fp32", 372_000_000),
+        ("idle_host", 291_373_000),
+        ("idle_data_loading", 281_681_000),
+    ],
+    # Idle for 72.9 of 84.5 ms: 54.7 before launches begin in gaps below 1 ms, five gaps of 1.2 to
+    # 2.6 ms; in launch calls 7.07 ms, after them 2.07.
+    "torch/tracelens-eager-b200-rank0of8-stack.json.gz": [
+        ("idle_host", 54_665_300),
+        ("idle_launch", 9_139_500),
+        ("idle_stall", 8_948_100),
+    ],
+    # Busy for 99.3 % of 242.7 ms, nearly all products in TF32 (s1688, tf32f32). He wrote 3,698,000:
+    # wgrad_alg0_engine<float> 1.845 ms, dgrad_engine<float> 1.684, ampere_sgemm 0.169; but one
+    # cudnn_ampere_scudnn_128x64 of 0.829 ms is FP32 as well.
+    "torch/deepview-raw-rtx3060ti-stack.json.gz": [("product_in_fp32", 4_527_000)],
+    # Busy for 0.31 ms only. 320 µs in launch calls, 98 after them. addmm 198 µs beside 23, flash
+    # attention 37 beside 1, layer norm, add and gelu 53.
+    "torch/tracelens-bertsmall-h100.json.gz": [
+        ("idle_host", 3_035_100),
+        ("idle_launch", 418_500),
+        ("op_below_roof", 265_000),
+    ],
+    # One graph: idle for 25 µs of 10.74 ms.
+    "torch/tracelens-vllm-decode-graph-mi300.json.gz": [],
+    # Convolutions of [64, 64, 112, 112] in FP16: forward 340 µs each beside 61.4, backward 669
+    # beside 119.7. Gaps before kernels of the backward thread: 431, 299, 114 and 33 µs. Between the
+    # steps, cudaDeviceSynchronize, then 352 µs to the next launch.
+    "h100/conv2d_fp16_b64.trace.json.gz": [
+        ("op_below_roof", 1_655_700),
+        ("idle_host", 786_800),
+        ("idle_synchronisation", 351_700),
+    ],
+    # Idle for 5.09 of 6.87 ms: all gaps below 130 µs, 16 µs from each call to its kernel. addmm
+    # 942 µs beside 103, flash attention 375 beside 11, layer norm, add and gelu 335 beside 50.
+    "torch/tracelens-nsfwvit-mi300x-flops-mem-stack.json.gz": [
+        ("idle_host", 2_566_200),
+        ("idle_launch", 2_502_300),
+        ("op_below_roof", 1_550_800),
+    ],
+    # Three launches of 46.9 s, which he held against peaks at the 765 MHz that the clock was locked
+    # to: 33.28 s. At those of the data sheet: randomInit, 16.84 and 16.87 TB of L1 at 19.49 TB/s,
+    # 0.86 and 0.87 of 6.73 and 6.71 s; gemm_v1, 40.93 TB of L2 at 7.22 TB/s, 5.67 of 33.48 s. He
+    # also wrote product_in_fp32, doubtful by the name alone: gemm_v1 is no name of a library.
+    "ncu/gardenia-sgemm-a100-roofline.csv": [("below_roof", 39_520_000_000)],
+    # 80 % of the time: cycles, instructions and misses, nothing of the slots or of the CPUs in use.
+    "perf/aws-graviton2-multiplex.txt": [],
+}
+#: What the reader knew of devices that their file does not name.
+DEVICES = {
+    "ncu/gardenia-sgemm-a100-roofline.csv": "NVIDIA A100-SXM4-40GB",
+    "torch/kineto-resnet50-v100-torch18-list.json.gz": "Tesla V100-SXM2-16GB",
+    "torch/tracelens-vllm-decode-graph-mi300.json.gz": "AMD Instinct MI300X",
+}
+FILES = [*FIRST, *READ]
 #: Those whose device times follow from their JSON.
-TRACES = [name for name in FIRST if name.endswith(".json.gz")]
+TRACES = [name for name in FILES if name.endswith(".json.gz")]
+
+
+@pytest.fixture
+def database(ingested: Ingested, corpus: Path, name: str) -> Database:
+    named = {"device_name": DEVICES[name]} if name in DEVICES else {}
+    return ingested.database(corpus / name, **named)
 
 
 def first(database: Database) -> list[str]:
     return [row["finding_name"] for row in advise(database).rows()[:3]]
 
 
+@pytest.mark.parametrize("name", READ)
+def test_it_says_first_what_one_read_who_had_not_seen_it(database: Database, name: str) -> None:
+    rows = [row for row in advise(database).rows() if row["win_ns"] is not None]
+    found = [(row["finding_name"], row["win_ns"]) for row in rows[:3]]
+    expected = READ[name]
+    assert [finding for finding, _ in found] == [finding for finding, _ in expected]
+    for (_, win_ns), (_, read_ns) in zip(found, expected, strict=True):
+        assert win_ns == pytest.approx(read_ns, rel=0.1)
+
+
 @pytest.mark.parametrize("name", FIRST)
-def test_what_it_says_first_is_what_reading_the_file_says(
-    ingested: Ingested, corpus: Path, name: str
-) -> None:
-    found = first(ingested.database(corpus / name))
+def test_what_it_says_first_is_what_reading_the_file_says(database: Database, name: str) -> None:
+    found = first(database)
     expected = FIRST[name]
     assert found[: len(expected)] == expected
     assert expected or not found
 
 
-@pytest.mark.parametrize("name", FIRST)
-def test_no_file_has_more_time_to_win_than_it_has(
-    ingested: Ingested, corpus: Path, name: str
-) -> None:
-    database = ingested.database(corpus / name)
+@pytest.mark.parametrize("name", FILES)
+def test_no_file_has_more_time_to_win_than_it_has(database: Database, name: str) -> None:
     run = database.run_id(None)
     check_advice(database, run)
     check_evidence(database, run)
@@ -189,12 +291,13 @@ def device_work(trace: Path) -> dict[str, list[Interval]]:
     with gzip.open(trace, "rt", encoding="utf-8", errors="replace") as file:
         events = json.load(file, parse_float=Decimal)
     found: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
+    kinds = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset")
     for event in events["traceEvents"] if isinstance(events, dict) else events:
         kind = str(event.get("cat")).lower()
-        if event.get("ph") != "X" or kind not in ("kernel", "gpu_memcpy", "gpu_memset", "memcpy"):
+        if event.get("ph") != "X" or kind not in kinds:
             continue
         start_ns = _ns(event["ts"])
-        is_communication = "nccl" in event["name"].lower()
+        is_communication = re.search("nccl|multimem_all_reduce", event["name"]) is not None
         part = "copy" if kind != "kernel" else "communication" if is_communication else "compute"
         found[part].append((start_ns, start_ns + _ns(event["dur"])))
     return found
@@ -214,10 +317,9 @@ def won_ns(database: Database, names: Sequence[str]) -> int:
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_times_to_win_are_those_of_the_json(ingested: Ingested, corpus: Path, name: str) -> None:
+def test_times_to_win_are_those_of_the_json(database: Database, corpus: Path, name: str) -> None:
     """Idle time, communication alone and copies alone."""
     work = device_work(corpus / name)
-    database = ingested.database(corpus / name)
     everything = [interval for part in work.values() for interval in part]
     elapsed_ns = max(end for _, end in everything) - min(start for start, _ in everything)
     kernels = work["compute"] + work["communication"]

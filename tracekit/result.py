@@ -45,6 +45,11 @@ class Result:
         return int(self.table.num_rows)
 
     @property
+    def is_empty(self) -> bool:
+        """Return whether it has no rows, and not a heading alone to say so."""
+        return not len(self) and not (self.heading and not self.columns)
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """The heading, if any, then the notes."""
         return (self.heading, *self.notes) if self.heading else self.notes

@@ -7,10 +7,9 @@
 -- columns = "win_ns-none unknown_ratio-launches total_ns-kernels reason-launch elapsed_ns-none
 -- source_id-rank device_id-none"
 -- unknown_ratio-launches = "DOUBLE: share of total_ns in kernels without a launch"
--- total_ns-kernels = "BIGINT: sum of the durations of the kernels"
 -- reason-launch = "VARCHAR: why the launch is unknown, for most of the time"
 -- finding.title = "Launches are not in the file"
--- finding.evidence = "{unknown_ratio} of the kernel time ({total_ns}) has no launch: {reason}"
+-- finding.evidence = "{unknown_ratio} of the kernel time ({total_ns}): {reason}"
 -- finding.action = "Record the host as well (activities CPU and CUDA), and begin before the first
 -- launch."
 -- finding.command = "query attribution_coverage"

@@ -1,5 +1,6 @@
 -- purpose = "Time of operators above what their operations and minimum bytes take at the roof,
--- modeled from shapes, for those far from it and without counters."
+-- modeled from shapes, for those far from it and without counters; of softmax and normalization,
+-- whose operations are few and not counted, by bytes alone."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, sections Operators of a
 -- timeline and Findings"
 -- needs = ["op_call", "attribution", "calling_context"]
@@ -22,12 +23,17 @@ with
         select *, greatest(compute_ns, bandwidth_ns) as roof_ns
         from attributed_op_work($run_id, $phase, 'best')
         where
-            is_known
-            and provenance_kind = 'modelled'
+            provenance_kind = 'modelled'
             and kernel_count > 0
-            -- copies between host and device have another roof
-            and coalesce(copy_count, 0) = 0
-            and compute_ns + bandwidth_ns is not null
+            -- copies between host and device have another roof; others only set memory
+            and (coalesce(copy_count, 0) = 0 or family_name <> 'data movement')
+            and bandwidth_ns is not null
+            -- a few operations per number, which are not counted: fused forms reach the bytes
+            and (
+                compute_ns is not null
+                or total_flop is null
+                and family_name in ('normalization', 'softmax')
+            )
             and roof_ns < $latency_below * work_ns
     )
 select

@@ -8,13 +8,14 @@
 -- columns = "name win_ns-products launch_count total_ns total_flop-products tensor_name
 -- peak_factor elapsed_ns
 -- source_id-rank device_id"
--- tensor_name = "VARCHAR: type of the tensor cores: TF32; without it BF16, else FP16"
+-- tensor_name = "VARCHAR: type of the tensor cores: TF32, else BF16, else FP16: the first with a
+-- higher peak than FP32"
 -- peak_factor = "DOUBLE: their peak / the FP32 peak of the device"
 -- finding.title = "Matrix products run on FP32 units, not on tensor cores"
 -- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}; the {tensor_name} peak
 -- of the device is {peak_factor} times its FP32 peak"
--- finding.action = "torch.set_float32_matmul_precision('high') for TF32, or autocast to BF16 or
--- FP16, if the model bears it."
+-- finding.action = "For TF32, torch.set_float32_matmul_precision('high'); for BF16 or FP16,
+-- autocast; if the model bears it."
 -- finding.command = "query ops --param by=shape"
 -- finding.sums = ["launch_count", "total_ns", "total_flop"]
 -- finding.pool = "compute"
@@ -24,16 +25,23 @@ with
             source_id,
             device_id,
             fp32_flop_per_s,
-            coalesce(
-                tensor_tf32_flop_per_s, tensor_bf16_flop_per_s, tensor_fp16_flop_per_s
-            ) as tensor_flop_per_s,
+            -- the first that is faster: TF32 is not on every device that has it
             case
-                when tensor_tf32_flop_per_s is not null
+                when tensor_tf32_flop_per_s > fp32_flop_per_s
                 then 'TF32'
-                when tensor_bf16_flop_per_s is not null
+                when tensor_bf16_flop_per_s > fp32_flop_per_s
                 then 'BF16'
-                else 'FP16'
-            end as tensor_name
+                when tensor_fp16_flop_per_s > fp32_flop_per_s
+                then 'FP16'
+            end as tensor_name,
+            case
+                tensor_name
+                when 'TF32'
+                then tensor_tf32_flop_per_s
+                when 'BF16'
+                then tensor_bf16_flop_per_s
+                else tensor_fp16_flop_per_s
+            end as tensor_flop_per_s
         from device_peak
         where run_id = $run_id
     )
@@ -57,7 +65,7 @@ join
     peaks
     on peaks.source_id = products.source_id
     and peaks.device_id is not distinct from products.device_id
-where products.unit_name = 'fp32' and tensor_flop_per_s > fp32_flop_per_s
+where products.unit_name = 'fp32' and tensor_name is not null
 group by products.source_id, products.device_id, products.name
 having win_ns > 0
 order by win_ns desc, products.source_id, products.device_id, products.name

@@ -25,7 +25,11 @@ with
             work.device_id,
             work.name,
             work.end_ns - work.start_ns as dur_ns,
-            kernel.blocks_per_sm_count as blocks,
+            -- AMD's profiler writes the grid alone
+            coalesce(
+                kernel.blocks_per_sm_count,
+                ratio(kernel.grid_x * kernel.grid_y * kernel.grid_z, device.sm_count)
+            ) as blocks,
             work.elapsed_ns
         from work_in_window($run_id, $phase) as work
         join
@@ -33,7 +37,12 @@ with
             on kernel.run_id = $run_id
             and kernel.source_id = work.source_id
             and kernel.event_id = work.event_id
-        where work.work_class = 'compute' and kernel.blocks_per_sm_count < 1
+        left join
+            device
+            on device.run_id = $run_id
+            and device.source_id = work.source_id
+            and device.device_id = work.device_id
+        where work.work_class = 'compute' and blocks < 1
     )
 select
     name,

@@ -122,12 +122,18 @@ with
                 fadd_inst + fmul_inst + ffma_inst,
                 (fadd_per_cycle + fmul_per_cycle + ffma_per_cycle) * cycles
             ) as fp32_insts,
+            -- from 8.0 on, the tensor pipe also runs the FP16 FMAs that move constants, 32 threads
+            -- in an instruction; in a kernel of FP32, as many of both are only these
+            tensor_inst = 0
+            or (
+                generation >= 8 and 32 * tensor_inst = hfmas and hfmas < fp32_insts
+            ) as is_without_tensor,
             -- tensor instructions of 8 x 8 x 4 FMA are known of capability 7.0 alone
             coalesce(
                 tensor_fp16_flop,
                 counted_at_rate(tensor_fp16_per_cycle, cycles),
                 case
-                    when generation < 7 or tensor_inst = 0
+                    when generation < 7 or is_without_tensor
                     then 0
                     when compute_capability = '7.0'
                     then 512 * tensor_inst
@@ -195,7 +201,7 @@ with
             case
                 when
                     counted_tensor > 0
-                    or tensor_inst = 0
+                    or is_without_tensor
                     or tensor_int > 0
                     or len(uncounted_kinds) = 0
                 then counted_tensor

@@ -63,10 +63,25 @@ def test_a_run_in_which_nothing_is_wrong_says_what_was_looked_for(
     store = ingested.store(corpus / "h100" / "planted" / "baseline.trace.json.gz")
     answer = tracekit("advise", "--store", store)
     assert (answer.code, answer.messages) == (0, "")
-    assert answer.text.startswith("Nothing found of what was looked for.\n")
+    assert answer.text.startswith("Nothing found of what was looked for.\n\nrun: ")
+    assert "(no rows)" not in answer.text
     assert "to win" not in answer.text
     assert "not found: " in answer.text
     assert "idle_host" in answer.text
+
+
+@pytest.mark.parametrize(("form", "table"), [("markdown", "| "), ("html", "<table")])
+def test_where_nothing_is_found_is_no_table(
+    tracekit: Tracekit, ingested: Ingested, corpus: Path, form: str, table: str
+) -> None:
+    planted = corpus / "h100" / "planted"
+    nothing = ingested.store(planted / "baseline.trace.json.gz")
+    answer = tracekit("advise", "--store", nothing, "--format", form)
+    assert "Nothing found of what was looked for." in answer.text
+    assert table not in answer.text
+    assert "run: " in answer.text
+    something = ingested.store(planted / "gc_stall.trace.json.gz")
+    assert table in tracekit("advise", "--store", something, "--format", form).text
 
 
 def test_a_finding_of_all_steps_says_so_beside_those_of_some(

@@ -44,6 +44,10 @@ def test_a_heading_stands_above(make_result: MakeResult) -> None:
     assert written(result) == "B is \\*slower\\*\n\n| name |\n| --- |\n| f |\n"
 
 
+def test_without_columns_it_says_the_rest(make_result: MakeResult) -> None:
+    assert written(make_result({}, notes=["n"], heading="Nothing.")) == "Nothing.\n\n- n\n"
+
+
 def test_no_rows(make_result: MakeResult) -> None:
     result = make_result({"name": pa.array([], pa.string())})
     assert written(result) == "| name |\n| --- |\n\n(no rows)\n"

@@ -243,6 +243,10 @@ def test_a_heading_stands_above_and_is_folded(make_result: MakeResult) -> None:
     ]
 
 
+def test_without_columns_it_says_the_rest(make_result: MakeResult) -> None:
+    assert lines(make_result({}, notes=["n"], heading="Nothing."), 80) == ["Nothing.", "", "n"]
+
+
 def test_no_rows(make_result: MakeResult) -> None:
     columns = {"name": pa.array([], pa.string()), "dur_ns": pa.array([], pa.int64())}
     assert lines(make_result(columns), 80) == ["name  dur [ns]", "----  --------", "", "(no rows)"]

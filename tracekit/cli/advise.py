@@ -62,6 +62,9 @@ def _readable(result: Result, where: str) -> Result:
     """Findings as paragraphs: title and time, evidence, what to do, the next command."""
     import pyarrow as pa
 
+    if not len(result):
+        nothing = "Nothing found of what was looked for."
+        return replace(result, table=pa.table({}), columns=(), heading=nothing)
     lines = []
     for row in result.rows():
         time = ""
@@ -82,8 +85,7 @@ def _readable(result: Result, where: str) -> Result:
         }
     )
     columns = (ResultColumn("finding"), ResultColumn("advice"))
-    heading = "" if lines else "Nothing found of what was looked for."
-    return replace(result, table=table, columns=columns, heading=heading)
+    return replace(result, table=table, columns=columns)
 
 
 def _of_device(place: str | None) -> str:

@@ -29,19 +29,25 @@ class MarkdownRenderer:
 
     def render(self, result: Result, options: RenderOptions) -> bytes:
         """`result` as Markdown in UTF-8."""
-        columns = readable_columns(result)
-        cells = [_cells(column, options) for column in columns]
-        lines = [
-            *([escaped_markdown(result.heading), ""] if result.heading else ()),
-            _line([escaped_markdown(column.header) for column in columns]),
-            _line(["---:" if column.is_number else "---" for column in columns]),
-            *(_line(row) for row in zip(*cells, strict=True)),
-        ]
-        if not len(result):
-            lines += ["", "(no rows)"]
-        if result.notes:
-            lines += ["", *(f"- {escaped_markdown(note)}" for note in result.notes)]
-        return ("\n".join(lines) + "\n").encode()
+        parts = (
+            [escaped_markdown(result.heading)] if result.heading else [],
+            _table(result, options),
+            ["(no rows)"] if result.is_empty else [],
+            [f"- {escaped_markdown(note)}" for note in result.notes],
+        )
+        return ("\n\n".join("\n".join(part) for part in parts if part) + "\n").encode()
+
+
+def _table(result: Result, options: RenderOptions) -> list[str]:
+    columns = readable_columns(result)
+    if not columns:
+        return []
+    cells = [_cells(column, options) for column in columns]
+    return [
+        _line([escaped_markdown(column.header) for column in columns]),
+        _line(["---:" if column.is_number else "---" for column in columns]),
+        *(_line(row) for row in zip(*cells, strict=True)),
+    ]
 
 
 def escaped_markdown(text: str) -> str:

@@ -33,7 +33,7 @@ _TONES = {"worse": Style(color="red"), "better": Style(color="green")}
 
 
 class TableRenderer:
-    """Aligned columns without lines around them.
+    """Aligned columns without lines around them; of a result without columns, its heading.
 
     In a narrow terminal, names are shortened first, to at least 24 columns; then columns are
     omitted, those without a value first, then those that do not answer the question, from the
@@ -53,17 +53,13 @@ class TableRenderer:
         drafts = [_draft(column, width, options) for column in columns]
         kept = _kept(drafts, width)
         widths = _widths(kept, width)
-        lines = [
-            *_heading(result, width, options),
-            *_header(kept, widths, options),
-            *_body(kept, widths, options),
-        ]
         remarks = _remarks(result, [draft for draft in drafts if draft not in kept])
-        if lines and remarks:
-            lines.append("")
-        for remark in remarks:
-            lines += [_styled(line, _REMARK, options) for line in folded(remark, width)]
-        return "".join(line + "\n" for line in lines).encode()
+        parts = (
+            _folded([inert(result.heading)] if result.heading else [], _HEADER, width, options),
+            [*_header(kept, widths, options), *_body(kept, widths, options)],
+            _folded(remarks, _REMARK, width, options),
+        )
+        return "\n".join("".join(line + "\n" for line in part) for part in parts if part).encode()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,10 +148,8 @@ def _turn(column: ReadableColumn) -> int:
 # The lines
 
 
-def _heading(result: Result, width: int, options: RenderOptions) -> list[str]:
-    if not result.heading:
-        return []
-    return [*(_styled(line, _HEADER, options) for line in folded(inert(result.heading), width)), ""]
+def _folded(texts: Sequence[str], style: Style, width: int, options: RenderOptions) -> list[str]:
+    return [_styled(line, style, options) for text in texts for line in folded(text, width)]
 
 
 def _header(
@@ -212,7 +206,7 @@ def _line(
 
 def _remarks(result: Result, left_out: Sequence[_Draft]) -> list[str]:
     """The remarks below the table."""
-    remarks = [] if len(result) else ["(no rows)"]
+    remarks = ["(no rows)"] if result.is_empty else []
     if left_out:
         names = ", ".join(draft.column.header for draft in left_out)
         remarks.append(f"omitted at this width: {names}; for all columns, use --format csv")
