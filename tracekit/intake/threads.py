@@ -15,7 +15,6 @@ from tracekit.intake.reading import gathering_of, parse_part, parse_whole, watch
 from tracekit.parser import PartedParser, Report
 from tracekit.sharing import NoLongerWanted
 
-
 #: What glibc's mallopt calls them, and from where on blocks are on their own.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _OWN_BYTES = -1, -3, 4 << 20
 
