@@ -42,6 +42,7 @@ demo: $(RUN_STAMP)  ## read recordings of an H100 and of a CPU, and ask about th
 	$(BIN)/tracekit roofline tf32 fp16 --by class --store $(STORE)
 	@echo
 	@echo 'What to type next, with a trace of your own in place of these:'
+	@echo '  $(BIN)/tracekit advise lstm --store $(STORE)'
 	@echo '  $(BIN)/tracekit query gpu_utilization --run lstm --store $(STORE)'
 	@echo '  $(BIN)/tracekit query launch_overhead --run lstm-counted --store $(STORE)'
 	@echo '  $(BIN)/tracekit roofline fp16 --model hierarchical --store $(STORE) -o build/roofline.svg'

@@ -42,7 +42,7 @@ from unittest import mock
 import pyarrow as pa
 
 from tracekit import errors
-from tracekit.catalog import Field, Parameter, Query, catalog
+from tracekit.catalog import Field, Parameter, Query, catalog, tables_of
 from tracekit.parsers import BUILT_IN
 from tracekit.result import unit_of
 from tracekit.schema import PARTITION_KEYS, TABLES, Table
@@ -334,7 +334,8 @@ def _findings() -> str:
 def _query(query: Query) -> str:
     lines = [f"### `{query.name}`", "", query.purpose, "", f"- Source: {query.source}"]
     lines += [f"- Topic: {query.topic}"] * (query.kind == "report")
-    lines += [f"- Needs rows in: {_named(query.needs)}"] * bool(query.needs)
+    needs = [" or ".join(f"`{table}`" for table in tables_of(need)) for need in query.needs]
+    lines += [f"- Needs rows in: {', '.join(needs)}"] * bool(needs)
     lines += [f"- Uses: {_named(query.depends)}"] * bool(query.depends)
     lines += [f"- Kind: {query.kind}"] * (query.kind not in ("report", "finding"))
     if query.finding is not None:

@@ -135,6 +135,7 @@ class _Header(msgspec.Struct):
     source: Text
     topic: Topic = "other"
     needs: tuple[str, ...] = ()
+    answered_if: str = ""
     depends: tuple[str, ...] = ()
     empty_without: tuple[str, ...] = ()
     is_empty_for_all: bool = False
@@ -152,7 +153,9 @@ class Query:
 
     ``topic`` is what a report is about: they are listed by it. ``answer`` are the columns that
     answer its question, which a narrow table shows before others.
-    ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
+    ``needs`` are the tables that must have rows for an answer, with ``or`` between those of which
+    one is enough. ``answered_if`` is a condition of ``$run_id`` in SQL: a run for which it is not
+    true has no answer, although it has these rows. ``depends`` are the views and macros
     of ours it uses, beside ``ratio`` and the tables. A view with ``empty_without`` has no rows
     where these tables have none: what stands upon it is then planned without it. The same applies
     to a macro that ``is_empty_for_all``, for the phase all. Rows of one that
@@ -169,6 +172,7 @@ class Query:
     source: str
     topic: Topic
     needs: tuple[str, ...]
+    answered_if: str
     depends: tuple[str, ...]
     empty_without: tuple[str, ...]
     is_empty_for_all: bool
@@ -317,6 +321,11 @@ def query_named(name: str, kind: Kind = "report") -> Query:
     return query
 
 
+def tables_of(need: str) -> list[str]:
+    """The tables of one of `Query.needs`, of which one must have rows."""
+    return need.split(" or ")
+
+
 def report_names() -> list[str]:
     """The names of all reports."""
     return _names_of("report")
@@ -370,10 +379,10 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
     header = msgspec.convert(entries, _Header)
     if not name.isidentifier():
         raise ValueError("the file is not called after a name that SQL can have")
-    for key in ("needs", "empty_without"):
-        if unknown := set(getattr(header, key)) - set(TABLES):
-            raise ValueError(f"{key}: there is no table {', '.join(sorted(unknown))}")
     parameters, columns = header.parameters.split(), header.columns.split()
+    _require_tables(header)
+    if header.answered_if and (kind != "report" or "run_id" not in _names(parameters)):
+        raise ValueError("`answered_if` is for reports about a run")
     if unknown := own.keys() - {*parameters, *columns}:
         raise ValueError(f"neither a key nor listed: {', '.join(sorted(unknown))}")
     answer = _distinct("answer", tuple(header.answer.split()))
@@ -396,6 +405,7 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         source=header.source,
         topic=header.topic,
         needs=_distinct("needs", header.needs),
+        answered_if=header.answered_if,
         depends=_distinct("depends", header.depends),
         empty_without=_distinct("empty_without", header.empty_without),
         is_empty_for_all=header.is_empty_for_all,
@@ -406,6 +416,13 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         answer=answer,
         finding=header.finding,
     )
+
+
+def _require_tables(header: _Header) -> None:
+    needed = [table for need in header.needs for table in tables_of(need)]
+    for key, tables in (("needs", needed), ("empty_without", header.empty_without)):
+        if unknown := set(tables) - set(TABLES):
+            raise ValueError(f"{key}: there is no table {', '.join(sorted(unknown))}")
 
 
 def _names(keys: Iterable[str]) -> tuple[str, ...]:

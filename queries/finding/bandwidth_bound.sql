@@ -2,7 +2,7 @@
 -- it, only fewer bytes help."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Findings"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound", "near_ratio", "whole_window"]
+-- depends = ["launch_at_roof"]
 -- parameters = "run_id"
 -- columns = "name win_ns-roof launch_count-memory total_ns roof_ratio-memory nearest_name-memory
 -- elapsed_ns source_id-rank device_id"
@@ -17,32 +17,18 @@
 -- finding.command = "roofline"
 -- finding.sums = ["launch_count", "total_ns"]
 -- finding.pool = "compute"
-with
-    launches as (
-        select
-            * exclude (roof_ratio),
-            sum(dur_ns) over (partition by source_id) as all_ns,
-            near_ratio(
-                roof_ratio, nearest_name, compute_throughput_ratio, memory_throughput_ratio
-            ) as roof_ratio
-        from kernel_bound
-        where run_id = $run_id and dur_ns > 0
-    )
 select
     name,
-    cast(floor(sum(dur_ns * greatest(1 - roof_ratio, 0))) as bigint) as win_ns,
+    cast(floor(sum(dur_ns * greatest(1 - near_roof_ratio, 0))) as bigint) as win_ns,
     cast(sum(launch_count) as bigint) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
-    ratio(sum(dur_ns * roof_ratio), sum(dur_ns)) as roof_ratio,
+    ratio(sum(dur_ns * near_roof_ratio), sum(dur_ns)) as roof_ratio,
     arg_max(nearest_name, dur_ns) as nearest_name,
-    cast(
-        coalesce(any_value(windows.end_ns - windows.start_ns), any_value(all_ns)) as bigint
-    ) as elapsed_ns,
-    launches.source_id,
+    any_value(elapsed_ns) as elapsed_ns,
+    source_id,
     device_id
-from launches
-left join whole_window($run_id) as windows on windows.source_id = launches.source_id
+from launch_at_roof($run_id)
 where bound_kind = 'bandwidth'
-group by launches.source_id, device_id, name
+group by source_id, device_id, name
 having win_ns > 0
-order by win_ns desc, launches.source_id, device_id, name
+order by win_ns desc, source_id, device_id, name

@@ -4,6 +4,8 @@
 -- section annotations"
 -- topic = "time"
 -- needs = ["calling_context"]
+-- answered_if = "exists (from attribution where run_id = $run_id) or exists (from calling_context
+-- where run_id = $run_id and context_kind = 'annotation')"
 -- depends = ["chosen_step", "step_span", "sum_where"]
 -- parameters = "run_id phase-launched"
 -- columns = "name total_ns share_ratio self_ns self_ratio work_count-launched kernel_count
@@ -134,4 +136,6 @@ select
     end as reason
 from times
 left join calls on calls.name = times.name
+-- without contexts, all work would be of no annotation
+where exists (from context)
 order by times.name = '(no annotation)', times.total_ns desc, times.self_ns desc, times.name

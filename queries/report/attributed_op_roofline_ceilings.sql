@@ -3,7 +3,10 @@
 -- source = "Williams 2009 (Roofline); the figures by their own sources; docs/metrics.md, section
 -- Operators of a timeline"
 -- topic = "rooflines"
--- needs = ["op_call"]
+-- needs = ["attribution"]
+-- answered_if = "exists (from attribution where run_id = $run_id and op_name is not null) and
+-- exists (from device_ceiling where run_id = $run_id and ceiling_kind in ('compute',
+-- 'bandwidth'))"
 -- depends = ["attributed_op_work", "device_ceiling"]
 -- parameters = "run_id-all provenance"
 -- columns = "run_id device_name ceiling_kind ceiling_name-roof peak_flop_per_s-ceiling

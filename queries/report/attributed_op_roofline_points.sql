@@ -3,7 +3,8 @@
 -- source = "Williams 2009 (Roofline), by operator; function op_model; docs/metrics.md, section
 -- Operators of a timeline"
 -- topic = "rooflines"
--- needs = ["op_call"]
+-- needs = ["attribution"]
+-- answered_if = "exists (from attribution where run_id = $run_id and op_name is not null)"
 -- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where", "pattern_rank"]
 -- parameters = "run_id-all level by provenance timed"
 -- by = {doc = "what a point is: an op, a layer (module) or a phase (forward, backward)", default

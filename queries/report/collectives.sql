@@ -4,6 +4,7 @@
 -- docs/metrics.md, section Many ranks"
 -- topic = "ranks"
 -- needs = ["source_file"]
+-- answered_if = "exists (from collective_call($run_id))"
 -- depends = ["collective_match", "bus_factor", "whole_sum", "only_one"]
 -- parameters = "run_id by phase"
 -- by = {doc = "what a row is: size (kind and size), kind, or call (one collective)", default =

@@ -2,6 +2,7 @@
 -- source = "ParaDnn (Wang Y. E. 2020), Table 3 and Fig. 3; the figures by their own sources"
 -- topic = "rooflines"
 -- needs = ["configuration"]
+-- answered_if = "exists (from offered_ceiling($run_id, null) where device_id is null)"
 -- depends = ["configuration_work", "ceiling_figures", "offered_ceiling"]
 -- parameters = "run_id-all rate intensity weight ceiling-configurations"
 -- columns = "run_id device_name ceiling_kind ceiling_name-roof peak_flop_per_s-ceiling

@@ -4,6 +4,9 @@
 -- by their own sources"
 -- topic = "rooflines"
 -- needs = ["measurement"]
+-- answered_if = "exists (from device_ceiling where run_id = $run_id and device_id is null) or
+-- exists (from event_quantity($run_id, 'measurement', false) where quantity_kind = 'flop' and
+-- quantity > 0) or exists (from counter_figures($run_id, 'measurement') where dram_bytes > 0)"
 -- depends = ["cpu_known", "device_ceiling", "counter_figures", "event_quantity", "width_ceiling",
 -- "ceiling_figures"]
 -- parameters = "run_id-all"

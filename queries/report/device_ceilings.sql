@@ -4,6 +4,7 @@
 -- by their own sources"
 -- topic = "store"
 -- needs = ["device"]
+-- answered_if = "exists (from device_ceiling where run_id = $run_id)"
 -- depends = ["device_ceiling"]
 -- parameters = "run_id-all launch_overhead_ns"
 -- columns = "device_name ceiling_name-roof peak_flop_per_s peak_bytes_per_s overhead_ns

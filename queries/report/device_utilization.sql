@@ -3,7 +3,9 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.1: average FLOPS / peak FLOPS, of a core and of a
 -- board (sect. 3); Zhu 2018 (TBD), eq. 1; docs/metrics.md, section Operators"
 -- topic = "time"
--- needs = ["op_stat"]
+-- needs = ["op_stat or kernel"]
+-- answered_if = "exists (from op_stat where run_id = $run_id and side_kind = 'device') or exists
+-- (from device_interval where run_id = $run_id and work_class in ('compute', 'communication'))"
 -- depends = ["reported_op_work_under", "device_roof", "device_interval", "whole_sum", "only_one"]
 -- parameters = "run_id by ceiling"
 -- by = {doc = "what a row is: device (a core of a TPU v2 or v3) or host (all devices of a source:

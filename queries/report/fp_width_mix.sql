@@ -3,6 +3,8 @@
 -- source = "Javed 2019, sect. 4.2 and 5.2 (Fig. 10, 15)"
 -- topic = "processors"
 -- needs = ["measurement"]
+-- answered_if = "exists (from event_quantity($run_id, 'measurement', false) where quantity_kind =
+-- 'flop')"
 -- depends = ["event_quantity", "figure_set", "run_title", "whole_sum", "first_reason"]
 -- parameters = "run_id-all by-file"
 -- columns = "name-measured precision_name width_name inst_count inst_share_ratio total_flop-row

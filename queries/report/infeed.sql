@@ -3,7 +3,10 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.4: infeed time percentage; docs/metrics.md,
 -- section Steps and input"
 -- topic = "time"
--- needs = ["step"]
+-- needs = ["step or step_part or configuration_value"]
+-- answered_if = "exists (from step_part where run_id = $run_id) or exists (from step where run_id
+-- = $run_id and step_kind = 'device') or exists (from configuration_value where run_id = $run_id
+-- and role_kind = 'metric' and column_name = 'infeed')"
 -- depends = ["first_reason"]
 -- parameters = "run_id by host_bound_share metric"
 -- by = {doc = "what a row is: device (all its steps) or step", default = "device", choices =

@@ -3,7 +3,7 @@
 -- source = "Awan 2017, sect. 4.3.3 (Fig. 6, 7); function op_model; docs/metrics.md, sections
 -- Layers, Operators of a timeline"
 -- topic = "operators"
--- needs = ["calling_context"]
+-- needs = ["calling_context or layer_stat"]
 -- depends = ["layer_figures", "attributed_op_figures"]
 -- parameters = "run_id phase depth provenance-kernels"
 -- columns = "layer_path forward_ns backward_ns share_ratio step_ns utilization_ratio bound_kind
@@ -55,4 +55,6 @@ left join
     on work.run_id = layer.run_id
     and work.group_name is not distinct from layer.group_path
     and layer.basis <> 'caffe time'
+-- without contexts, all work would be of no module
+where layer.basis = 'caffe time' or exists (from calling_context where run_id = $run_id)
 order by net_index nulls first, layer_rank

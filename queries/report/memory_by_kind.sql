@@ -3,7 +3,7 @@
 -- source = "Zhu 2018 (TBD), sect. III and Fig. 8: the maximal amount ever allocated for each
 -- type; docs/metrics.md, section Memory by kind"
 -- topic = "memory"
--- needs = ["allocation", "attribution", "memory_event"]
+-- needs = ["allocation", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank", "sampled_memory", "sum_where"]
 -- parameters = "run_id phase moment"
 -- columns = "rank_index device_kind device_id-memory kind peak_bytes at_peak_bytes share_ratio

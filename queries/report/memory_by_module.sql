@@ -1,7 +1,8 @@
 -- purpose = "Modules that hold the memory of one kind, by the operators called directly in each."
 -- source = "Zhu 2018 (TBD), sect. IV-D (feature maps); docs/metrics.md, section Memory by kind"
 -- topic = "memory"
--- needs = ["allocation", "attribution", "calling_context", "memory_event"]
+-- needs = ["allocation", "calling_context", "memory_event"]
+-- answered_if = "exists (from allocation where run_id = $run_id and phase_kind = 'forward')"
 -- depends = ["memory_level", "sum_where"]
 -- parameters = "run_id phase kind"
 -- kind = {type = "VARCHAR", doc = "memory kind to show", default = "feature_maps", choices =

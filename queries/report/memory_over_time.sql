@@ -1,7 +1,7 @@
 -- purpose = "Memory by kind over time, at the peak of each of several equal intervals."
 -- source = "docs/metrics.md, section Memory by kind"
 -- topic = "memory"
--- needs = ["allocation", "attribution", "memory_event"]
+-- needs = ["allocation", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank"]
 -- parameters = "run_id phase points"
 -- columns = "rank_index device_kind device_id-memory elapsed_ns kind allocated_bytes is_peak

@@ -36,7 +36,10 @@ with
             case when not measured.is_whole then measured.reason end as counter_reason
         from modelled
         join measured using (run_id, source_id, context_id)
-        where modelled.name is not null and modelled.kernel_count > 0
+        where
+            modelled.name is not null
+            and modelled.kernel_count > 0
+            and exists (from kernel_match where run_id = $run_id)
     ),
     summed as (
         select

@@ -3,7 +3,7 @@
 -- source = "kernels by the operator that launched them; operations and minimum bytes by function
 -- op_model; docs/metrics.md, section Operators of a timeline"
 -- topic = "operators"
--- needs = ["op_call"]
+-- needs = ["op_call or attribution"]
 -- depends = ["attributed_op_figures"]
 -- parameters = "run_id phase by provenance-kernels"
 -- by = {doc = "what a row is: name, shape (name with argument shapes and types) or family",

@@ -3,6 +3,8 @@
 -- source = "HTA's analysis of CUPTI counters; docs/metrics.md, section range_counters"
 -- topic = "counters"
 -- needs = ["slice"]
+-- answered_if = "exists (from counter_range($run_id))"
+-- depends = ["counter_range"]
 -- parameters = "run_id by-range"
 -- by-range = {type = "VARCHAR", doc = "what a row is, next to the counter: op (innermost operator
 -- around the launch) or range (a kernel, or a range of the program)", default = "op", choices =
@@ -21,18 +23,8 @@
 -- reason = "why the operator is unknown"
 with
     ranges as materialized(
-        select
-            source_id,
-            event_id,
-            name,
-            args_json,
-            row_number() over (partition by source_id order by start_ns, event_id) as place
-        from slice
-        where
-            run_id = $run_id
-            and slice_kind = 'device'
-            and category_name = 'cuda_profiler_range'
-            and args_json is not null
+        select *, row_number() over (partition by source_id order by start_ns, event_id) as place
+        from counter_range($run_id)
     ),
     launches as materialized(
         select

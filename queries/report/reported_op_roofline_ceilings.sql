@@ -3,6 +3,8 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), Table 3 and Fig. 3; the figures by their own sources"
 -- topic = "rooflines"
 -- needs = ["op_stat"]
+-- answered_if = "exists (from op_stat where run_id = $run_id and side_kind = 'device') and exists
+-- (from offered_ceiling($run_id, null))"
 -- depends = ["reported_op_figures", "ceiling_figures", "offered_ceiling"]
 -- parameters = "run_id-all ceiling"
 -- columns = "run_id device_name ceiling_kind ceiling_name-roof peak_flop_per_s-ceiling

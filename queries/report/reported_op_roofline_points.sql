@@ -4,6 +4,7 @@
 -- operations, colored by class"
 -- topic = "rooflines"
 -- needs = ["op_stat"]
+-- answered_if = "exists (from op_stat where run_id = $run_id and side_kind = 'device')"
 -- depends = ["reported_op_figures", "run_title", "whole_sum_where", "one_or_mixed"]
 -- parameters = "run_id-all by level timed ceiling"
 -- by = {doc = "what a point is: op (name: the same), class or run", default = "op", choices =

@@ -2,6 +2,7 @@
 -- source = "operator slices as the profiler records them"
 -- topic = "operators"
 -- needs = ["slice"]
+-- answered_if = "exists (from slice where run_id = $run_id and slice_kind = 'op')"
 -- depends = ["step_window"]
 -- parameters = "run_id phase"
 -- phase = "all, stable or N..M: only operators called in these steps"

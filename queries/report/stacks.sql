@@ -2,7 +2,7 @@
 -- device time launched in each and time of the host."
 -- source = "Gregg 2016 (The Flame Graph): equal stacks as one; docs/metrics.md, section stacks"
 -- topic = "time"
--- needs = ["slice"]
+-- needs = ["slice or attribution"]
 -- depends = ["chosen_step", "step_span", "device_work"]
 -- parameters = "run_id phase-launched"
 -- columns = "stack_index parent_index depth_index stack_kind name device_ns share_ratio

@@ -4,6 +4,7 @@
 -- docs/metrics.md, section Steps and the stable phase"
 -- topic = "time"
 -- needs = ["step"]
+-- answered_if = "exists (from step_span($run_id))"
 -- depends = ["step_span", "stable_phase", "stable_share", "step_sample", "rate_of_steps",
 -- "joined_bound"]
 -- parameters = "run_id"

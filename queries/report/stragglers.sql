@@ -3,6 +3,7 @@
 -- source = "docs/metrics.md, section Many ranks: the last rank has the shortest duration"
 -- topic = "ranks"
 -- needs = ["source_file"]
+-- answered_if = "exists (from collective_call($run_id))"
 -- depends = ["collective_match", "step_window", "is_communication", "work_total",
 -- "classified_kernel"]
 -- parameters = "run_id by phase"

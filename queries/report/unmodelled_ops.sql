@@ -2,7 +2,7 @@
 -- for a new model."
 -- source = "function op_model; docs/metrics.md, section Operators of a timeline"
 -- topic = "operators"
--- needs = ["op_call"]
+-- needs = ["op_call or attribution"]
 -- depends = ["attributed_op_work"]
 -- parameters = "run_id phase"
 -- columns = "name-operator total_ns share_ratio call_count reason family_name missing input_dims

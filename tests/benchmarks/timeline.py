@@ -56,7 +56,7 @@ def main() -> None:
 def _ask_all(database: Database) -> None:
     for query in catalog().values():
         given = _parameters(query)
-        if given is not None and any(database.has_rows_in(table, RUN) for table in query.needs):
+        if given is not None and database.answerable([query], RUN):
             _tell(query.name, partial(database.query, query.name, given))
     _tell("tracekit summary", partial(summarize, database, RUN))
 

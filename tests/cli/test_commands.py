@@ -367,6 +367,9 @@ def test_reports_of_a_run_are_those_that_it_has_data_for(tracekit: Tracekit, fil
     assert cpu >= {"reported_op_time", "issues"}
     assert not cpu & {"kernel_time", "gaps", "gpu_utilization", "runs"}  # runs: the whole store
     assert not gpu & {"kernel_figures", "perf_overview", "heatmap"}
+    assert {"collectives", "stragglers"} <= gpu  # one of its kernels is NCCL's
+    assert not cpu & {"collectives", "stragglers", "range_counters"}
+    assert "range_counters" not in gpu  # it has slices, none of them such a range
     assert tracekit("queries", "gpu", "--run", "cpu", "--store", filled).code == 2
     nobody = tracekit("queries", "nobody", "--store", filled)
     assert nobody.error == "there is no run called 'nobody' in the store; runs: cpu, gpu, small"

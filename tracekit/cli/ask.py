@@ -264,13 +264,11 @@ def _explain_no_rows(
     ):
         known = ", ".join(sorted(set(database.run_names().values()))[:20])
         say(f"no rows: no run matches {pattern!r}; runs: {known}")
-    elif run_id is not None:
-        absent = [table for table in asked.needs if not database.has_rows_in(table, run_id)]
-        if absent:
-            say(
-                f"no rows: run {run_id} has no data in {', '.join(absent)}; to see what it has: "
-                f"tracekit query run_summary{place(store, run_id)}"
-            )
+    elif run_id is not None and (absent := database.lacking(asked, run_id)):
+        say(
+            f"no rows: run {run_id} has no data in {', '.join(absent)}; to see what it has: "
+            f"tracekit query run_summary{place(store, run_id)}"
+        )
 
 
 def _no_all_runs(of_run: Parameter | None, name: str) -> str:

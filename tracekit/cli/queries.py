@@ -56,7 +56,7 @@ def queries(
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
-    """List the reports by topic: those that this store, or a run, has data for.
+    """List the reports by topic: those that this store has data for, or that a run can answer.
 
     For programs, as with --format csv, the list has all reports of a store, each with the tables
     that lack rows.
@@ -72,7 +72,8 @@ def queries(
     reports.sort(key=lambda query: TOPICS.index(query.topic))
     listed = reports
     if database is not None and run_id is not None:
-        listed = [query for query in reports if _is_about(database, query, run_id)]
+        of_runs = [q for q in reports if any(p.name == "run_id" for p in q.parameters)]
+        listed = database.answerable(of_runs, run_id)
     answers = [_answerable(database, query) for query in listed]
     if is_for_people(output_format(format_name, output)):
         if database is not None:
@@ -95,16 +96,6 @@ def _is_there(store: Path) -> bool:
         return True
 
 
-def _is_about(database: Database, query: Query, run_id: str) -> bool:
-    """Return whether a report covers single runs, and has rows of this one to read."""
-    return any(parameter.name == "run_id" for parameter in query.parameters) and all(
-        database.has_counters(run_id)  # or those that were joined to it
-        if table == "kernel_counter"
-        else database.has_rows_in(table, run_id)
-        for table in query.needs
-    )
-
-
 def _answerable(database: Database | None, query: Query) -> str:
     if database is None:
         return "no store"
@@ -120,7 +111,7 @@ def _remark(database: Database | None, run_id: str | None, count: int, total: in
             f"{count} of {total} reports: those that this store has data for; for those of a run, "
             "name it; for all, with what is missing, use --format csv"
         )
-    return f"{count} of {total} reports: those about one run, with data in run {run_id}"
+    return f"{count} of {total} reports: those about one run, with an answer for run {run_id}"
 
 
 def _whole(reports: Sequence[Query], answers: Sequence[str]) -> Result:

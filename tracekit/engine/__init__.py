@@ -7,8 +7,9 @@ import itertools
 import os
 import re
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import duckdb
@@ -21,6 +22,7 @@ from tracekit.catalog import (
     definitions_for,
     is_of_one_phase,
     query_named,
+    tables_of,
 )
 from tracekit.engine.answers import reported, selected, streamed, tree
 from tracekit.engine.functions import Functions
@@ -46,6 +48,9 @@ _PARAMETER = re.compile(r"\$(\w+)")
 _MOST_KEPT_BYTES = 1 << 20
 # Parsing a MB takes about a second and blocks Python.
 _MOST_SQL = 2_000_000
+#: DuckDB 2.0.0 can take a sum above several outer joins for 0: comparisons with it are then
+#: constant, and sorting by it fails.
+_WRONG_OPTIMIZERS = "statistics_propagation"
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
@@ -133,6 +138,7 @@ class Database:
         self._functions = Functions(self._connection)
         self._scopes.clear()
         self._answers.clear()
+        self._conditions: dict[str, dict[str, bool]] = {}
         self._run_names: dict[str, str] = {}
         try:
             _lock_down(self._connection, self._root, self._settings())
@@ -143,7 +149,7 @@ class Database:
 
     def _settings(self) -> dict[str, str]:
         """Return DuckDB's settings for this store."""
-        found = self._limits.settings()
+        found = self._limits.settings() | {"disabled_optimizers": _WRONG_OPTIMIZERS}
         # Handing a few rows from thread to thread takes longer than computing them.
         return found | {"threads": "1"} if is_small(self._snapshot) else found
 
@@ -336,9 +342,20 @@ class Database:
 
     def lacking(self, query: Query, run_id: str | None = None) -> list[str]:
         """Return the tables that a query needs and that have no rows, of a run if one is given."""
-        if run_id is None:
-            return [table for table in query.needs if not self.has_rows(table)]
-        return [table for table in query.needs if not self._has_of(table, run_id)]
+        has = self.has_rows if run_id is None else partial(self._has_of, run_id=run_id)
+        return [need for need in query.needs if not any(map(has, tables_of(need)))]
+
+    def answerable(self, queries: Iterable[Query], run_id: str) -> list[Query]:
+        """Return those of `queries` that have an answer for a run, for all of its steps."""
+        able = [query for query in queries if not self.lacking(query, run_id)]
+        known = self._conditions.setdefault(run_id, {})
+        asked = {query.answered_if for query in able} - {"", *known}
+        if asked:  # in one statement, as planning them takes longer than answering them
+            conditions = sorted(asked)
+            text = f"SELECT {', '.join(conditions)}"
+            columns = self._fetch(text, {"run_id": run_id}, _whole(run_id)).columns
+            known.update(zip(conditions, (c[0].as_py() for c in columns), strict=True))
+        return [query for query in able if not query.answered_if or known[query.answered_if]]
 
     def _has_of(self, table: str, run_id: str) -> bool:
         """Return whether a run has rows in a table; joined counters are its counters, too."""
@@ -541,6 +558,11 @@ def _runs_of(query: Query, given: Mapping[str, Any]) -> frozenset[str] | None:
     if not names or any(given.get(name) is None for name in names):
         return None
     return frozenset(str(given[name]) for name in names)
+
+
+def _whole(run_id: str) -> _Sight:
+    """Return what a question about all steps of a run sees."""
+    return _Sight(frozenset({run_id}), (run_id, "all"))
 
 
 def _sight_of(query: Query, values: Mapping[str, Any], runs: frozenset[str] | None) -> _Sight:

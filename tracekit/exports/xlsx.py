@@ -56,9 +56,9 @@ def _sheets(session: Session, run_id: str, phase: str) -> Iterator[Sheet]:
     advice = advise(database, run_id, phase)
     if len(advice):
         yield Sheet("findings", advice)
-    reports = [query for query in catalog().values() if _is_of_a_run(query)]
+    reports = database.answerable(filter(_is_of_a_run, catalog().values()), run_id)
     for query in sorted(reports, key=lambda query: TOPICS.index(query.topic)):
-        result = None if database.lacking(query, run_id) else _answer(session, query, run_id, phase)
+        result = _answer(session, query, run_id, phase)
         if result is not None and len(result):
             yield Sheet(query.name, result)
 

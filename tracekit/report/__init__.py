@@ -51,22 +51,19 @@ class _Run:
         """The title of a block, which tells the runs of the page apart."""
         return f"{title}: {self.label}" if self.label else title
 
-    def result(self, report: str, *, is_known: bool = False) -> Result | None:
-        """The rows of a report; None without a row, or without data unless it is known to be there.
-
-        Asking what has no answer costs more than looking for its tables.
-        """
+    def result(self, report: str) -> Result | None:
+        """The rows of a report; None without a row."""
         query = query_named(report)
-        if not is_known and self.database.lacking(query, self.run_id):
+        if not self.database.answerable([query], self.run_id):
             return None
         names = {parameter.name for parameter in query.parameters}
         given = {"run_id": self.run_id, "phase": self.phase}
         result = self.database.query(report, {n: v for n, v in given.items() if n in names})
         return result if len(result) else None
 
-    def table(self, report: str, title: str, *, is_known: bool = False) -> Iterator[Listing]:
+    def table(self, report: str, title: str) -> Iterator[Listing]:
         """A block with the first rows of a report, if it has any."""
-        result = self.result(report, is_known=is_known)
+        result = self.result(report)
         if result is not None:
             purpose, _, *notes = result.notes
             source = query_named(report).source
@@ -220,13 +217,6 @@ def _kernels(run: _Run) -> Iterator[Block]:
     yield from run.table("kernel_figures" if has_figures else "kernel_time", "Kernels")
 
 
-def _layers(run: _Run) -> Iterator[Block]:
-    """Layers of modules, or of a log."""
-    tables = ("calling_context", "layer_stat")
-    if any(run.database.has_rows_in(table, run.run_id) for table in tables):
-        yield from run.table("layers", "Layers", is_known=True)
-
-
 def _roofline(run: _Run) -> Iterator[Block]:
     yield from _roofline_of(run.session, [run.run_id], run.titled("Roofline"))
 
@@ -328,7 +318,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
             ("range_counters", "Counters by operator"),
         ),
     ),
-    ("layers", "Layers", (_layers,)),
+    ("layers", "Layers", _tables(("layers", "Layers"))),
     ("roofline", "Roofline", (_roofline,)),
     ("memory", "Memory", (_memory,)),
     ("ranks", "Ranks", (_ranks,)),
