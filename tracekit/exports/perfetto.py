@@ -21,7 +21,6 @@ from tracekit.session import Session
 
 #: The queries that write the events, and what these are called, in the order of the file.
 _PARTS = (
-    ("trace_label", ""),
     ("trace_slice", "slices"),
     ("trace_kernel", "kernels"),
     ("trace_transfer", "copies and memsets"),
@@ -29,6 +28,7 @@ _PARTS = (
     ("trace_allocation", "memory events"),
     ("trace_counter", "counter values"),
     ("trace_summary", ""),
+    ("trace_label", ""),  # last: Perfetto calls a thread by a tid that is text, unless told later
 )
 #: Members of a trace that are about its events, so that those of another trace do not hold.
 _OF_EVENTS = ("traceEvents", "baseTimeNanoseconds", "displayTimeUnit")
