@@ -380,6 +380,9 @@ def test_a_run_without_times_is_refused(
     assert answer.code == 2
     assert "has no timeline" in answer.error
     assert [*tmp_path.iterdir()] == []
+    assert "or the reports of this one with -o FILE.xlsx" in answer.error
+    words = ("export", "--store", store, "-o", tmp_path / "x.xlsx")
+    assert tracekit(*words).code == 0
 
 
 def test_a_trace_without_kernels_has_its_slices(tracekit: Tracekit, tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ class Perfetto:
             name = session.run_names()[asked.runs[0]]
             raise UsageError(
                 f"the run {name!r} has no timeline: no event in it has a start, as in counters and "
-                "summaries; export one that `tracekit runs` lists as a timeline"
+                "summaries; export the run of a trace (torch.profiler, *.xplane.pb …), or the "
+                "reports of this one with -o FILE.xlsx"
             )
         file.write(_head(clocks))
         counts = {}
