@@ -1,16 +1,21 @@
 -- purpose = "Allocations and releases of a run as events of a Chrome trace."
 -- source = "Trace Event Format, as kineto writes it; docs/export.md, section Perfetto"
 -- needs = ["memory_event"]
--- depends = ["trace_args", "trace_member", "trace_process", "trace_process_name", "trace_source",
--- "trace_thread", "trace_us"]
+-- depends = ["trace_args", "trace_instant", "trace_member", "trace_process", "trace_process_name",
+-- "trace_source", "trace_thread", "trace_thread_name", "trace_us"]
 -- parameters = "run_id phase"
 -- columns = "event_json"
 select
     concat(
-        '{"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]"',
+        '{"ph":"',
+        trace_instant(
+            process.pid_json,
+            trace_thread_name(event.process_id, event.thread_id, event.track_name, null)
+        ),
+        '","cat":"cpu_instant_event","name":"[memory]"',
         trace_member('pid', process.pid_json),
         trace_member(
-            'tid', trace_thread(event.process_id, event.thread_id, event.track_name, null)
+            'tid', trace_thread(event.process_id, event.thread_id, event.track_name, null, null)
         ),
         ',"ts":',
         trace_us(time_ns + shift_ns),

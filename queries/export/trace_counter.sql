@@ -11,7 +11,8 @@ select
         trace_member('name', to_json(event_name)),
         trace_member('pid', process.pid_json),
         trace_member(
-            'tid', trace_thread(counter.process_id, counter.thread_id, counter.track_name, null)
+            'tid',
+            trace_thread(counter.process_id, counter.thread_id, counter.track_name, null, null)
         ),
         ',"ts":',
         trace_us(time_ns + shift_ns),

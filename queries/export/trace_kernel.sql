@@ -1,8 +1,8 @@
 -- purpose = "Kernels of a run as events of a Chrome trace."
 -- source = "Trace Event Format, as kineto writes it; docs/export.md, section Perfetto"
 -- needs = ["kernel"]
--- depends = ["trace_args", "trace_member", "trace_process", "trace_process_name",
--- "trace_source", "trace_thread", "trace_us", "device_rank"]
+-- depends = ["device_rank", "trace_args", "trace_lane", "trace_member", "trace_process",
+-- "trace_process_name", "trace_source", "trace_thread", "trace_us"]
 -- parameters = "run_id phase"
 -- columns = "event_json"
 select
@@ -14,10 +14,16 @@ select
         trace_member('pid', process.pid_json),
         trace_member(
             'tid',
-            trace_thread(kernel.process_id, kernel.thread_id, kernel.track_name, kernel.stream_id)
+            trace_thread(
+                kernel.process_id,
+                kernel.thread_id,
+                kernel.track_name,
+                kernel.stream_id,
+                lane.lane_index
+            )
         ),
         ',"ts":',
-        trace_us(start_ns + shift_ns),
+        trace_us(kernel.start_ns + shift_ns),
         trace_member('dur', trace_us(dur_ns)),
         trace_args(
             concat(
@@ -80,8 +86,12 @@ join
         kernel.process_id, kernel.thread_id, kernel.track_name, kernel.device_id
     )
 left join
+    trace_lane($run_id) as lane
+    on lane.source_id = kernel.source_id
+    and lane.event_id = kernel.event_id
+left join
     device_rank
     on device_rank.run_id = $run_id
     and device_rank.source_id = kernel.source_id
     and device_rank.device_id is not distinct from kernel.device_id
-where kernel.run_id = $run_id and coalesce(start_ns between first_ns and last_ns, false)
+where kernel.run_id = $run_id and coalesce(kernel.start_ns between first_ns and last_ns, false)

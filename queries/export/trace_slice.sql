@@ -2,24 +2,43 @@
 -- begins."
 -- source = "Trace Event Format, as kineto writes it; docs/export.md, section Perfetto"
 -- needs = ["slice"]
--- depends = ["trace_args", "trace_category", "trace_json", "trace_member", "trace_process",
--- "trace_process_name", "trace_source", "trace_thread", "trace_us"]
+-- depends = ["trace_args", "trace_category", "trace_instant", "trace_json", "trace_lane",
+-- "trace_member", "trace_process", "trace_process_name", "trace_source", "trace_thread",
+-- "trace_thread_name", "trace_us"]
 -- parameters = "run_id phase"
 -- columns = "event_json"
 select
     concat(
         '{"ph":"',
-        case when slice_kind = 'instant' then 'i","s":"t' when dur_ns is null then 'B' else 'X' end,
+        case
+            when slice_kind = 'instant'
+            then
+                trace_instant(
+                    process.pid_json,
+                    trace_thread_name(
+                        slice.process_id, slice.thread_id, slice.track_name, slice.stream_id
+                    )
+                )
+            when dur_ns is null
+            then 'B'
+            else 'X'
+        end,
         '"',
         trace_member('cat', to_json(trace_category(slice_kind, category_name))),
         trace_member('name', to_json(name)),
         trace_member('pid', process.pid_json),
         trace_member(
             'tid',
-            trace_thread(slice.process_id, slice.thread_id, slice.track_name, slice.stream_id)
+            trace_thread(
+                slice.process_id,
+                slice.thread_id,
+                slice.track_name,
+                slice.stream_id,
+                lane.lane_index
+            )
         ),
         ',"ts":',
-        trace_us(start_ns + shift_ns),
+        trace_us(slice.start_ns + shift_ns),
         trace_member('dur', trace_us(dur_ns)),
         trace_args(
             concat(
@@ -55,7 +74,11 @@ join
     and process.process_name is not distinct from trace_process_name(
         slice.process_id, slice.thread_id, slice.track_name, slice.device_id
     )
+left join
+    trace_lane($run_id) as lane
+    on lane.source_id = slice.source_id
+    and lane.event_id = slice.event_id
 where
     slice.run_id = $run_id
     and category_name is distinct from 'tracekit'
-    and coalesce(start_ns between first_ns and last_ns, false)
+    and coalesce(slice.start_ns between first_ns and last_ns, false)

@@ -1,8 +1,8 @@
 -- purpose = "Copies and memsets of a run as events of a Chrome trace."
 -- source = "Trace Event Format, as kineto writes it; docs/export.md, section Perfetto"
 -- needs = ["transfer"]
--- depends = ["trace_args", "trace_member", "trace_process", "trace_process_name",
--- "trace_source", "trace_thread", "trace_us", "device_rank"]
+-- depends = ["device_rank", "trace_args", "trace_lane", "trace_member", "trace_process",
+-- "trace_process_name", "trace_source", "trace_thread", "trace_us"]
 -- parameters = "run_id phase"
 -- columns = "event_json"
 select
@@ -17,11 +17,15 @@ select
         trace_member(
             'tid',
             trace_thread(
-                transfer.process_id, transfer.thread_id, transfer.track_name, transfer.stream_id
+                transfer.process_id,
+                transfer.thread_id,
+                transfer.track_name,
+                transfer.stream_id,
+                lane.lane_index
             )
         ),
         ',"ts":',
-        trace_us(start_ns + shift_ns),
+        trace_us(transfer.start_ns + shift_ns),
         trace_member('dur', trace_us(dur_ns)),
         trace_args(
             concat(
@@ -55,8 +59,12 @@ join
         transfer.process_id, transfer.thread_id, transfer.track_name, transfer.device_id
     )
 left join
+    trace_lane($run_id) as lane
+    on lane.source_id = transfer.source_id
+    and lane.event_id = transfer.event_id
+left join
     device_rank
     on device_rank.run_id = $run_id
     and device_rank.source_id = transfer.source_id
     and device_rank.device_id is not distinct from transfer.device_id
-where transfer.run_id = $run_id and coalesce(start_ns between first_ns and last_ns, false)
+where transfer.run_id = $run_id and coalesce(transfer.start_ns between first_ns and last_ns, false)

@@ -96,9 +96,16 @@ select
         when timeline_count > 1
         then cast(sort_index as varchar)
         else
-            coalesce(
-                cast(process_id as varchar), cast(to_json(nullif(process_name, 'host')) as varchar)
-            )
+            case
+                when process_id between 0 and 4294967295
+                then cast(process_id as varchar)
+                else
+                    cast(
+                        to_json(
+                            coalesce(cast(process_id as varchar), nullif(process_name, 'host'))
+                        ) as varchar
+                    )
+            end
     end as pid_json,
     sort_index,
     case

@@ -50,7 +50,36 @@ def exported(tracekit: Tracekit, store: Path, file: Path, *words: str) -> dict[s
     content = file.read_bytes()
     content = gzip.decompress(content) if file.suffix == ".gz" else content
     trace: dict[str, Any] = json.loads(content)
+    assert undrawn(trace) == []
     return trace
+
+
+def undrawn(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events that Perfetto drops, or draws for another process or thread."""
+    numbers = {"pid": range(2**32), "tid": range(1, 2**32)}
+    named = {"g": set(), "p": {"pid"}, "t": {"pid", "tid"}}  # by the scope of a moment
+    tracks: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
+    wrong = []
+    for event in trace["traceEvents"]:
+        if event["ph"] == "M":
+            continue
+        if any(isinstance(event.get(k), int) and event[k] not in numbers[k] for k in numbers) or (
+            event["ph"] == "i" and not named[event["s"]] <= {*event}
+        ):
+            wrong.append(event)
+        if event["ph"] == "X":
+            tracks.setdefault((event.get("pid"), event.get("tid")), []).append(event)
+    for events in tracks.values():
+        ends: list[int] = []
+        for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
+            start_ns = round(event["ts"] * 1000)
+            end_ns = start_ns + round(event["dur"] * 1000)
+            while ends and ends[-1] <= start_ns:
+                ends.pop()
+            if ends and end_ns > ends[-1]:
+                wrong.append(event)
+            ends.append(end_ns)
+    return wrong
 
 
 def read_back(file: Path, store: Path) -> Database:
@@ -157,7 +186,9 @@ def test_ranks_are_merged_on_one_clock(tracekit: Tracekit, tmp_path: Path) -> No
     ingest(folder, store, Options(run_name="job"))
     answer = tracekit("export", "job", "--store", store, "-o", tmp_path / "job.json")
     assert "2 clocks aligned by the ends of collectives" in answer.messages
-    events = json.loads((tmp_path / "job.json").read_text())["traceEvents"]
+    trace_of_both = json.loads((tmp_path / "job.json").read_text())
+    assert undrawn(trace_of_both) == []
+    events = trace_of_both["traceEvents"]
     kernels = [event for event in events if event.get("cat") == "kernel"]
     ends = sorted((event["ts"] + event["dur"], event["args"]["rank"]) for event in kernels)
     assert [a[0] for a in ends[::2]] == pytest.approx([b[0] for b in ends[1::2]])
@@ -178,6 +209,45 @@ def test_ranks_are_merged_on_one_clock(tracekit: Tracekit, tmp_path: Path) -> No
         "SELECT count(launch_event_id) AS n, count(*) AS m FROM attribution"
     )
     assert launched == before.rows()
+
+
+def test_what_overlaps_halfway_has_a_lane(tracekit: Tracekit, tmp_path: Path) -> None:
+    def event(cat: str, name: str, pid: Any, tid: Any, ts: float, dur: float, n: int) -> Any:
+        args = {"correlation": n, "External id": n} | ({"stream": 0} if cat == "kernel" else {})
+        track = {"pid": pid, "tid": tid, "ts": ts}
+        return {"ph": "X", "cat": cat, "name": name, "dur": dur, "args": args} | track
+
+    events = [
+        event("cpu_op", "aten::mm", 5, 5, 0, 10, 1),
+        event("cuda_runtime", "cudaLaunchKernel", 5, 5, 1, 2, 1),
+        event("cuda_runtime", "cudaLaunchKernel", 5, 5, 9, 5.001, 2),  # ends after aten::mm
+        event("kernel", "a", 0, 0, 20, 10, 1),
+        event("kernel", "b", 0, 0, 29.999, 10, 2),  # overlaps a for 1 ns
+        event("kernel", "c", 0, 0, 30, 9.999, 2),  # after a, inside b: both lanes have room
+        event("python_function", "f", "Frames", "main", 0, 10, 0),
+        event("python_function", "g", "Frames", "main", 5, 10, 0),
+        {"ph": "f", "bp": "e", "cat": "ac2g", "name": "ac2g", "id": 2, "pid": 0, "tid": 0}
+        | {"ts": 29.999},
+    ]
+    (tmp_path / "in.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    ingest(tmp_path / "in.json", tmp_path / "S", Options())
+    trace = exported(tracekit, tmp_path / "S", tmp_path / "out.json")
+    lanes = {
+        (e["name"], e["pid"], e["tid"]) for e in trace["traceEvents"] if "lane" in str(e.get("tid"))
+    }
+    assert lanes == {
+        ("cudaLaunchKernel", 5, "5 (tracekit lane 2)"),
+        ("b", 0, "0 (tracekit lane 2)"),
+        ("ac2g", 0, "0 (tracekit lane 2)"),
+        ("g", "Frames", "main (tracekit lane 2)"),
+    }
+    before = Database(open_store(tmp_path / "S"))
+    after = read_back(tmp_path / "out.json", tmp_path / "T")
+    for table in (*EVENTS, "attribution"):
+        assert rows_of(before, table, ["launch_event_id", "op_event_id"]) == rows_of(
+            after, table, ["launch_event_id", "op_event_id"]
+        )
+    assert len(rows_of(after, "kernel")) == 3
 
 
 def test_steps_are_a_part(tracekit: Tracekit, ingested: Ingested, tmp_path: Path) -> None:
@@ -240,6 +310,7 @@ def test_timelines_of_other_formats_are_exported(
             continue
         assert answer.code == 0, answer.messages
         trace = json.loads((tmp_path / f"{run}.json").read_text())
+        assert undrawn(trace) == []
         events = [e for e in trace["traceEvents"] if e["ph"] == "X" and e.get("cat") != "tracekit"]
         after = read_back(tmp_path / f"{run}.json", tmp_path / f"T-{run}")
         for table in ("kernel", "transfer"):
@@ -248,6 +319,46 @@ def test_timelines_of_other_formats_are_exported(
             mine = database.sql(f"{text} AND run_id = '{run}' ORDER BY ALL").rows()
             assert mine == after.sql(f"{text} ORDER BY ALL").rows()
         assert events
+
+
+@pytest.mark.parametrize(
+    ("files", "kernel_count", "lane_count"),
+    [
+        # of each of 8 ranks, a moment has a process and no thread
+        (("torch/param-dlrm-8rank-worker*.json.gz", 8), 2104, 0),
+        # in the file, 661 of 6,013 kernels and 389 slices overlap others of their track halfway
+        (("tf/xprof-tpu-inference2.xplane.pb", 1), 6013, 1050),
+        (("torch/tracelens-eager-b200-rank0of8-stack.json.gz", 1), 768, 42),
+    ],
+    ids=("ranks", "tpu", "gpu"),
+)
+def test_viewers_draw_all_events_of_the_corpus(
+    tracekit: Tracekit,
+    corpus: Path,
+    tmp_path: Path,
+    files: tuple[str, int],
+    kernel_count: int,
+    lane_count: int,
+) -> None:
+    found = sorted(corpus.glob(files[0]))
+    assert len(found) == files[1]
+    for file in found:
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / file.name).symlink_to(file)
+    ingest(tmp_path / "in", tmp_path / "S", Options(run_name="run"))
+    trace = exported(tracekit, tmp_path / "S", tmp_path / "out.json")
+    events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    assert sum(event.get("cat") == "kernel" for event in events) == kernel_count
+    assert sum("tracekit lane" in str(event.get("tid")) for event in events) >= lane_count
+    columns = "name, dur_ns, device_id, stream_id"
+    before, after = (
+        database.sql(f"SELECT {columns} FROM kernel ORDER BY ALL").rows()
+        for database in (
+            Database(open_store(tmp_path / "S")),
+            read_back(tmp_path / "out.json", tmp_path / "T"),
+        )
+    )
+    assert before == after
 
 
 def test_categories_are_those_that_the_parser_knows() -> None:
@@ -269,6 +380,9 @@ def test_a_run_without_times_is_refused(
     assert answer.code == 2
     assert "has no timeline" in answer.error
     assert [*tmp_path.iterdir()] == []
+    assert "or the reports of this one with -o FILE.xlsx" in answer.error
+    words = ("export", "--store", store, "-o", tmp_path / "x.xlsx")
+    assert tracekit(*words).code == 0
 
 
 def test_a_trace_without_kernels_has_its_slices(tracekit: Tracekit, tmp_path: Path) -> None:

@@ -165,6 +165,49 @@ def test_speedscope(store: Path, tmp_path: Path, tracekit: Tracekit) -> None:
     assert slow["samples"] == fast["samples"]  # they share their frames
 
 
+NUMBER = (int, float)
+
+
+@pytest.mark.parametrize(
+    ("runs", "weight"),
+    [
+        (("slow",), "device"),
+        (("slow", "fast"), "device"),
+        (("slow", "fast"), "host"),
+        (("host",), "host"),
+        (("odd",), "device"),
+        (("odd",), "host"),
+    ],
+)
+def test_speedscope_opens_what_is_exported(
+    store: Path, tmp_path: Path, tracekit: Tracekit, runs: tuple[str, ...], weight: str
+) -> None:
+    """What its schema demands, and what its importer relies on."""
+    file = tmp_path / "x.speedscope.json"
+    words = ("--weight", weight, "--store", store, "-o", file)
+    assert tracekit("export", *runs, *words).code == 0
+    content = json.loads(file.read_text())
+    assert content["exporter"].startswith("tracekit ")
+    assert isinstance(content["name"], str)
+    frames, profiles = content["shared"]["frames"], content["profiles"]
+    assert content["activeProfileIndex"] in range(len(profiles))
+    assert len(profiles) == len(runs)
+    for frame in frames:
+        assert {"name"} <= {*frame} <= {"name", "file", "line", "col"}
+        assert isinstance(frame["name"], str)
+        assert isinstance(frame.get("file", ""), str)
+        assert isinstance(frame.get("line", 1), int)
+    for profile in profiles:
+        assert (profile["type"], profile["unit"]) == ("sampled", "nanoseconds")
+        assert isinstance(profile["name"], str)
+        assert 0 < len(profile["samples"]) == len(profile["weights"])
+        assert all(isinstance(w, NUMBER) and w > 0 for w in profile["weights"])
+        assert profile["endValue"] - profile["startValue"] == sum(profile["weights"])
+        places = {place for sample in profile["samples"] for place in sample}
+        assert places <= {*range(len(frames))}
+        assert all(profile["samples"])
+
+
 def test_a_flame_graph_of_one_run_and_of_two(
     store: Path, tmp_path: Path, tracekit: Tracekit
 ) -> None:

@@ -945,6 +945,11 @@ def test_what_else_a_label_says_is_kept(parse: Parse) -> None:
         (-1, 1.0, -1, 1, None),
         (1.5, True, None, None, "1.5/true"),
         ([1], {"a": 2}, None, None, '[1]/{"a":2}'),
+        # lanes of our own export
+        (1, "7 (tracekit lane 2)", 1, 7, None),
+        ("host", "main (a) (tracekit lane 12)", None, None, "host/main (a)"),
+        (1, " (tracekit lane 2)", 1, None, None),
+        (1, "7 (lane 2)", 1, None, "7 (lane 2)"),
     ],
 )
 def test_process_and_thread(

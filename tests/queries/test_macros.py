@@ -881,3 +881,30 @@ def test_a_product_on_fp16_units_is_told_by_its_name(
     database: Database, name: str, expected: bool
 ) -> None:
     assert value(database, f"is_fp16_product('{name}')") is expected
+
+
+# -- traces for viewers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("1, 7, NULL, NULL, NULL", "7"),
+        ("1, 4294967295, NULL, NULL, NULL", "4294967295"),
+        # Perfetto reads these as the thread of the process
+        ("1, 4294967296, NULL, NULL, NULL", '"4294967296"'),
+        ("1, 0, NULL, NULL, NULL", '"0"'),
+        ("1, -1, NULL, NULL, NULL", '"-1"'),
+        ("NULL, NULL, NULL, 7, NULL", "7"),
+        ("1, NULL, 'a \"b\"', 7, NULL", '"a \\"b\\""'),
+        ("NULL, NULL, 'Spans/a/b', NULL, NULL", '"a/b"'),
+        ("NULL, NULL, 'host', NULL, NULL", None),
+        ("1, 7, NULL, NULL, 2", '"7 (tracekit lane 2)"'),
+        ("1, NULL, 'main', NULL, 3", '"main (tracekit lane 3)"'),
+        ("1, NULL, NULL, NULL, 2", '" (tracekit lane 2)"'),
+    ],
+)
+def test_the_thread_of_a_trace_event(
+    database: Database, arguments: str, expected: str | None
+) -> None:
+    assert value(database, f"trace_thread({arguments})") == expected

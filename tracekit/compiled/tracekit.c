@@ -868,15 +868,17 @@ static int find_route(Scanner *scanner, Event *event) {
     return 0;
 }
 
-/* Past a process or thread: a number, a text of digits, or a text that begins with a letter. */
+/* Past a process or thread: a number, a text of digits, or a text that begins with a letter. What
+ * ends with a parenthesis can be a lane of a thread, which Python knows. */
 static const uint8_t *read_place(const uint8_t *at, int64_t *id, const uint8_t **name,
                                  int64_t *size) {
     if (*at != '"') return read_integer(at, id);
-    if (is_digit(at[1])) {
+    if (is_digit(at[1]) || at[1] == '-') {
         at = read_integer(at + 1, id);
         return at && *at == '"' ? at + 1 : NULL;
     }
-    return is_letter(at[1]) ? plain_text(at, name, size) : NULL;
+    if (!is_letter(at[1]) || !(at = plain_text(at, name, size))) return NULL;
+    return (*name)[*size - 1] == ')' ? NULL : at;
 }
 
 static int is_key(const uint8_t *key, int64_t size, const char *name) {

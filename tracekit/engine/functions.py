@@ -122,6 +122,14 @@ def _folded_stacks(
     return folded_stacks(*given)
 
 
+def _overlap_lanes(
+    event_id: pa.ChunkedArray, start_ns: pa.ChunkedArray, dur_ns: pa.ChunkedArray
+) -> pa.Array:
+    from tracekit.engine.lanes import overlap_lanes
+
+    return overlap_lanes(event_id, start_ns, dur_ns)
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A Python function for SQL, with the types of its arguments and result."""
@@ -135,7 +143,8 @@ class Function:
 #: The modeled work of one operator call, from columns of `slice`; the function of a kernel; the
 #: weights of labels for a metric; the stacks of the frames of a thread (event_id, start, duration,
 #: name, whether it is a launch, bounds of what counts), and the tree of nodes (ID, that of the
-#: parent or -1, name, host time, calls, device time, work).
+#: parent or -1, name, host time, calls, device time, work); the events of a track (event_id, start,
+#: duration) that need a further lane.
 FUNCTIONS: dict[str, Function] = {
     "op_model": Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
     "kernel_function": Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
@@ -159,6 +168,12 @@ FUNCTIONS: dict[str, Function] = {
         "STRUCT(parent_index BIGINT, depth_index BIGINT, name_index BIGINT, self_host_ns BIGINT, "
         "host_ns BIGINT, call_count BIGINT, self_device_ns BIGINT, device_ns BIGINT, "
         "work_count BIGINT)[]",
+        PythonUDFType.ARROW,
+    ),
+    "overlap_lanes": Function(
+        _overlap_lanes,
+        ("BIGINT[]",) * 3,
+        "STRUCT(event_id BIGINT, start_ns BIGINT, lane_index BIGINT)[]",
         PythonUDFType.ARROW,
     ),
 }

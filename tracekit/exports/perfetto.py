@@ -21,7 +21,6 @@ from tracekit.session import Session
 
 #: The queries that write the events, and what these are called, in the order of the file.
 _PARTS = (
-    ("trace_label", ""),
     ("trace_slice", "slices"),
     ("trace_kernel", "kernels"),
     ("trace_transfer", "copies and memsets"),
@@ -29,6 +28,7 @@ _PARTS = (
     ("trace_allocation", "memory events"),
     ("trace_counter", "counter values"),
     ("trace_summary", ""),
+    ("trace_label", ""),  # last: Perfetto calls a thread by a tid that is text, unless told later
 )
 #: Members of a trace that are about its events, so that those of another trace do not hold.
 _OF_EVENTS = ("traceEvents", "baseTimeNanoseconds", "displayTimeUnit")
@@ -59,7 +59,8 @@ class Perfetto:
             name = session.run_names()[asked.runs[0]]
             raise UsageError(
                 f"the run {name!r} has no timeline: no event in it has a start, as in counters and "
-                "summaries; export one that `tracekit runs` lists as a timeline"
+                "summaries; export the run of a trace (torch.profiler, *.xplane.pb …), or the "
+                "reports of this one with -o FILE.xlsx"
             )
         file.write(_head(clocks))
         counts = {}

@@ -145,13 +145,13 @@ def _written(
         # one level of each kernel, one configuration of each name
         is_by_name = is_shared or series.kind in ("label", "step")
         key: object = name if is_by_name else series.group[place]
-        if (key if series.kind != "run" else (series.name, key)) in found:
+        own_key = (series.name, key) if series.kind == "run" else key
+        if own_key in found:
             continue
         if key not in letters:
             about = "" if is_by_name else _about(series, place)
             letters[key] = KeyEntry(letter(len(letters)), name, about)
-        point = float(series.x[place]), float(series.y[place]), letters[key].letter
-        found[key if series.kind != "run" else (series.name, key)] = point
+        found[own_key] = float(series.x[place]), float(series.y[place]), letters[key].letter
     return list(found.values())
 
 

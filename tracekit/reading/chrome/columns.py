@@ -24,6 +24,8 @@ _THREE = pa.list_(INT, 3)
 _REFERENCE = re.compile(r"(?:\$\$)?(\d{1,18})")
 _INTEGER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)\s*")
 _REAL = re.compile(r"[\s0-9.eE+-]+")
+#: A thread of our own export: a further lane for events that would overlap on the thread.
+_LANE = re.compile(r"(.*) \(tracekit lane [0-9]+\)", re.DOTALL)
 _ARROW_REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 
 
@@ -261,7 +263,7 @@ class Cells:
             else:
                 ready = _array(values, INT)
             if ready is None:
-                plain = plain_values(values)
+                plain = [_without_lane(value) for value in plain_values(values)]
                 ready = pa.array([integer(value) for value in plain], INT)
                 names.append(
                     [
@@ -355,6 +357,12 @@ def _json_texts(values: Sequence[Any]) -> pa.Array | None:
         pa.py_buffer(body),
         pa.py_buffer(np.packbits(is_known, bitorder="little")),
     )
+
+
+def _without_lane(value: Any) -> Any:
+    """The thread that a lane of it belongs to; anything else as it is."""
+    lane = _LANE.fullmatch(value) if isinstance(value, str) else None
+    return lane[1] if lane else value
 
 
 def plain_values(values: Sequence[Any]) -> Sequence[Any]:
