@@ -52,7 +52,7 @@ class Ingested:
         return store
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)  # the files that the tests of one module ask
 def opened(store: Path) -> Database:
     """A store, opened, with what it has worked out for earlier tests."""
     return Database(open_store(store))

@@ -1147,14 +1147,19 @@ def test_a_typo_costs_later_reports_nothing(store: Store) -> None:
     assert database._connection.execute(tables).fetchall() == [(1,)]
 
 
+#: Some again, after others.
+PHASES = ("all", "1..1", "all", "0..1", "stable", "1..1")
+
+
 def test_each_phase_has_its_own_rows(tmp_path: Path, traces: Path) -> None:
     """Rows that several reports use are computed once for a run and a phase, not for a session."""
     ingest(traces.parent / "h100" / "lstm" / "trace.json.gz", tmp_path / "S", Options(run_name="r"))
     session = Database(open_store(tmp_path / "S"))
     for name in ("overlap", "gaps", "launch_bounds", "gpu_utilization", "ranks"):
-        for phase in ("all", "1..1", "all", "0..1", "stable", "1..1"):
-            given = {"run_id": "r", "phase": phase}
-            assert answered(session, name, given) == answered(fresh(session), name, given)
+        asked = {phase: {"run_id": "r", "phase": phase} for phase in PHASES}
+        alone = {phase: answered(fresh(session), name, asked[phase]) for phase in asked}
+        for phase in PHASES:
+            assert answered(session, name, asked[phase]) == alone[phase]
             session._answers.clear()
 
 

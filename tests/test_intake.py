@@ -193,36 +193,45 @@ def test_counts_of_a_large_trace(large_trace: Path, alone: Callable[[Path], Know
     assert outcome.event_count == 619 * TIMES
 
 
-def damaged(path: Path, folder: Path, kind: str) -> Path:
+@pytest.fixture(scope="module")
+def damaged(medium_trace: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The medium trace, broken somewhere in its second half."""
-    content = path.read_bytes()
+    content = medium_trace.read_bytes()
     place = content.index(b'"name":"', len(content) * 3 // 4)
-    broken = {
-        "cut": content[:place],
-        "invalid byte": content[: place + 8] + b"\xff" + content[place + 8 :],
-        "followed by another": content + content[:-2] + b"}",
-        "with junk in it": content[:place] + b"@@@@ " + content[place:],
-    }[kind]
-    target = folder / "damaged.json"
-    target.write_bytes(broken)
-    return target
+
+    @cache
+    def written(kind: str) -> Path:
+        broken = {
+            "cut": content[:place],
+            "invalid byte": content[: place + 8] + b"\xff" + content[place + 8 :],
+            "followed by another": content + content[:-2] + b"}",
+            "with junk in it": content[:place] + b"@@@@ " + content[place:],
+        }[kind]
+        target = tmp_path_factory.mktemp("damaged") / "damaged.json"
+        target.write_bytes(broken)
+        return target
+
+    return written
 
 
 @pytest.mark.parametrize("kind", ["cut", "invalid byte", "followed by another", "with junk in it"])
 def test_damage_is_the_same_for_two_workers(
-    tmp_path: Path, medium_trace: Path, in_parts: None, pool: str, contents: Contents, kind: str
+    tmp_path: Path,
+    damaged: Callable[[str], Path],
+    in_parts: None,
+    pool: str,
+    contents: Contents,
+    kind: str,
+    alone: Callable[[Path], Known],
 ) -> None:
-    path = damaged(medium_trace, tmp_path, kind)
-    outcomes = [
-        bring_in(tmp_path / str(workers), path, run_name="r", workers=workers)[0]
-        for workers in (1, 2)
-    ]
-    assert outcomes[0].issues != ()
-    assert outcomes[0].event_count >= 619 * SOME * 3 // 4 - 619
-    one, two = contents(tmp_path / "1"), contents(tmp_path / "2")
+    one, expected = alone(damaged(kind))
+    assert one.issues != ()
+    assert one.event_count >= 619 * SOME * 3 // 4 - 619
+    (two,) = bring_in(tmp_path / "S", damaged(kind), run_name="r", workers=2)
+    got = contents(tmp_path / "S")
     for table in TABLES:
-        assert two[table].equals(one[table]), table
-    assert outcomes[1].rows == outcomes[0].rows
+        assert got[table].equals(expected[table]), table
+    assert two.rows == one.rows
     assert workers_left() == []
 
 
@@ -293,13 +302,16 @@ def test_what_came_in_before_a_file_that_is_broken_stays(
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_strict_leaves_nothing_of_a_large_file(
-    tmp_path: Path, medium_trace: Path, in_parts: None, small_trace: Path, workers: int
+    tmp_path: Path,
+    damaged: Callable[[str], Path],
+    in_parts: None,
+    small_trace: Path,
+    workers: int,
 ) -> None:
-    path = damaged(medium_trace, tmp_path, "cut")
     bring_in(tmp_path / "S", small_trace)
     before = files_in(tmp_path / "S")
     with pytest.raises(StrictError, match=r"the file is damaged and --strict was given"):
-        bring_in(tmp_path / "S", path, is_strict=True, workers=workers)
+        bring_in(tmp_path / "S", damaged("cut"), is_strict=True, workers=workers)
     assert files_in(tmp_path / "S") == before
     assert workers_left() == []
 

@@ -10,29 +10,48 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.cli.app import run
+
 Offered = Callable[..., list[str]]
 
 
+def variables(line: str, store: Path) -> dict[str, str]:
+    """What bash sets to ask for the words for a line, whose last word is incomplete."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    return {"_TRACEKIT_COMPLETE": "complete_bash", "TRACEKIT_STORE": str(store), **words}
+
+
 @pytest.fixture
-def offered(filled: Path, here: Path) -> Offered:
-    """The words that bash gets for a line, whose last word is incomplete."""
+def offered(
+    filled: Path, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Offered:
+    """The words that bash gets."""
 
     def call(line: str, store: Path = filled) -> list[str]:
-        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
-        asked = {"_TRACEKIT_COMPLETE": "complete_bash", "TRACEKIT_STORE": str(store), **words}
-        done = subprocess.run(
-            [sys.executable, "-m", "tracekit"],
-            env=os.environ | asked,
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=True,
-        )
-        assert done.stderr == ""
+        for name, text in variables(line, store).items():
+            monkeypatch.setenv(name, text)
+        with pytest.raises(SystemExit, match=r"^0$"):
+            run([])
+        data, messages = capsys.readouterr()
+        assert messages == ""
         assert list(here.iterdir()) == []
-        return [name for name in done.stdout.split("\n") if name]
+        return [name for name in data.split("\n") if name]
 
     return call
+
+
+def test_of_a_process(filled: Path, here: Path) -> None:
+    asked = variables("tracekit summary ", filled)
+    done = subprocess.run(
+        [sys.executable, "-m", "tracekit"],
+        env=os.environ | asked,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=True,
+    )
+    assert (done.stdout.split(), done.stderr) == (["gpu", "cpu", "small"], "")
+    assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize(

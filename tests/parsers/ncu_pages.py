@@ -5,10 +5,12 @@ The writers share nothing with tracekit: they follow the layouts of real files o
 
 from __future__ import annotations
 
+import atexit
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -171,18 +173,26 @@ def _advice(rule: Advice) -> list[str]:
     return [f"    {rule.kind}   {parts[0]}", *(f"          {part}" for part in parts[1:])]
 
 
+@cache
+def _connection() -> duckdb.DuckDBPyConnection:
+    """One for all: to open one takes ten times as long as to ask it."""
+    connection = duckdb.connect(config={"threads": 1})
+    atexit.register(_connection.cache_clear)  # else DuckDB reports a leak
+    return connection
+
+
 def as_seen(batches: Iterable[Batch]) -> Iterator[Batch]:
     """Rows as SQL sees them: the text of a number can follow from its value and format."""
     text = f"coalesce(value_raw, {written('value', 'raw_format')})"
+    shown = f"SELECT * EXCLUDE (raw_format) REPLACE ({text} AS value_raw) FROM metrics"
     for table, batch in batches:
         if table != "kernel_metric":
             yield table, batch
             continue
-        with duckdb.connect() as connection:
-            connection.register("metrics", pa.Table.from_batches([batch]))
-            shown = f"SELECT * EXCLUDE (raw_format) REPLACE ({text} AS value_raw) FROM metrics"
-            for part in connection.sql(shown).to_arrow_table().to_batches():
-                yield table, part
+        with _connection().cursor() as cursor:
+            cursor.register("metrics", pa.Table.from_batches([batch]))
+            parts = cursor.sql(shown).to_arrow_table().to_batches()
+        yield from ((table, part) for part in parts)
 
 
 def read(path: Path, content: bytes | str) -> Parsed:

@@ -34,7 +34,7 @@ def pages() -> Iterator[Any]:
     for file in sorted(file for folder in folders for file in folder.rglob("*.csv*")):
         content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         if b'"Metric Name"' in content:
-            yield pytest.param(content[: 2 << 20], id=file.name)
+            yield pytest.param(content[: 1 << 20], id=file.name)
 
 
 def made(seed: int) -> bytes:

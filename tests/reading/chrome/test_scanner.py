@@ -8,7 +8,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -488,8 +488,10 @@ print(sound)
 """
 
 
-def sanitized(script: str, folder: Path) -> int:
-    """What `script` prints, with a library that stops at the first wrong access."""
+@pytest.fixture(scope="module")
+def sanitized(tmp_path_factory: pytest.TempPathFactory, library: Any) -> Callable[[str], int]:
+    """What a script prints, with a library that stops at the first wrong access."""
+    folder = tmp_path_factory.mktemp("sanitized")
     compiler = next(compiling.compilers())
     source, target = folder / "failing.c", folder / compiling.NAME
     source.write_text(_FAILING.format(source=ROOT / compiling.SOURCE))
@@ -506,49 +508,53 @@ def sanitized(script: str, folder: Path) -> int:
         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         "PYTHONMALLOC": "malloc",  # so that the end of a text is the end of its allocation
     }
-    whole = _BEGIN.format(root=str(ROOT), library=str(target)) + script
-    done = subprocess.run(
-        [sys.executable, "-c", whole],
-        check=False,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return int(done.stdout)
+
+    def run(script: str) -> int:
+        whole = _BEGIN.format(root=str(ROOT), library=str(target)) + script
+        done = subprocess.run(
+            [sys.executable, "-c", whole],
+            check=False,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return int(done.stdout)
+
+    return run
 
 
-def test_sanitizers_find_nothing(tmp_path: Path, library: Any) -> None:
+def test_sanitizers_find_nothing(sanitized: Callable[[str], int]) -> None:
     """Addresses and undefined behavior; the text ends where its allocation does."""
-    assert sanitized(_DAMAGE, tmp_path) > 50, "most are refused, but not all"
+    assert sanitized(_DAMAGE) > 50, "most are refused, but not all"
 
 
-def test_sanitizers_find_nothing_in_what_the_viewer_reads(tmp_path: Path, library: Any) -> None:
-    assert sanitized(_VIEWER + _DAMAGE, tmp_path) > 50
+def test_sanitizers_find_nothing_in_what_the_viewer_reads(sanitized: Callable[[str], int]) -> None:
+    assert sanitized(_VIEWER + _DAMAGE) > 50
 
 
-def test_no_lack_of_memory_harms(tmp_path: Path, library: Any) -> None:
-    assert sanitized(_LACK, tmp_path) > 50
+def test_no_lack_of_memory_harms(sanitized: Callable[[str], int]) -> None:
+    assert sanitized(_LACK) > 50
 
 
-def test_no_lack_of_memory_harms_what_the_viewer_reads(tmp_path: Path, library: Any) -> None:
-    assert sanitized(_VIEWER + _LACK, tmp_path) > 20
+def test_no_lack_of_memory_harms_what_the_viewer_reads(sanitized: Callable[[str], int]) -> None:
+    assert sanitized(_VIEWER + _LACK) > 20
 
 
-def test_the_walk_to_contexts_touches_its_own_memory_only(tmp_path: Path, library: Any) -> None:
-    assert sanitized(_WALK, tmp_path) >= 3, "the walker, and its table each time that it grows"
+def test_the_walk_to_contexts_touches_its_own_memory_only(sanitized: Callable[[str], int]) -> None:
+    assert sanitized(_WALK) >= 3, "the walker, and its table each time that it grows"
 
 
-def test_the_cells_of_a_table_touch_their_own_memory_only(tmp_path: Path, library: Any) -> None:
-    assert sanitized(_CELLS, tmp_path) > 200
+def test_the_cells_of_a_table_touch_their_own_memory_only(sanitized: Callable[[str], int]) -> None:
+    assert sanitized(_CELLS) > 200
 
 
 def test_rows_like_those_before_them_touch_their_own_memory_only(
-    tmp_path: Path, library: Any
+    sanitized: Callable[[str], int],
 ) -> None:
-    assert sanitized(_REPEATS, tmp_path) > 200
+    assert sanitized(_REPEATS) > 200
 
 
-def test_rows_of_mixed_cells_touch_their_own_memory_only(tmp_path: Path, library: Any) -> None:
-    assert sanitized(_MIXED, tmp_path) > 200
+def test_rows_of_mixed_cells_touch_their_own_memory_only(sanitized: Callable[[str], int]) -> None:
+    assert sanitized(_MIXED) > 200
