@@ -51,27 +51,38 @@ def rows_of_output(source: Source, report: Report) -> Iterator[Batch]:
 
 def _rows_of_block(reading: Reading, block: TextBlock) -> Iterator[Batch]:
     """Yield the rows of a block: line by line until a table begins, then at once if possible."""
-    batches = _at_once(reading, block, 0)
-    is_tried = batches is not None or reading.takes_rows()
-    if batches is None:
+    is_tried = reading.takes_rows()
+    taken = _at_once(reading, block, 0)
+    if taken is None:
         for line in lines_of(block, block.offset_bytes):
             yield from reading.take_line(line)
             if not is_tried and reading.takes_rows():
                 is_tried = True
                 next_line = line.offset_bytes + line.size_bytes + 1 - block.offset_bytes
-                batches = _at_once(reading, block, next_line)
-                if batches is not None:
+                taken = _at_once(reading, block, next_line)
+                if taken is not None:
                     break
-    yield from batches or ()
+    if taken is None:
+        return
+    batches, rest = taken
+    yield from batches
+    for line in lines_of(rest, rest.offset_bytes) if rest.text else ():
+        yield from reading.take_line(line)
 
 
-def _at_once(reading: Reading, block: TextBlock, start: int) -> list[Batch] | None:
-    """Return the rows of a block from a line on; None if they are to be read line by line."""
+def _at_once(
+    reading: Reading, block: TextBlock, start: int
+) -> tuple[list[Batch], TextBlock] | None:
+    """Return the rows of a block from a line on, and what is left; None to read line by line."""
     if block.is_open or not reading.takes_rows():
         return None
     text = block.text[start:]
     more = text.startswith(b"\n")  # after a carriage return
-    return reading.take(block.offset_bytes + start + more, text[more:] + b"\n")
+    place, end = block.offset_bytes + start + more, reading.rows_end(text[more:])
+    batches = reading.take(place, text[more : more + end] + b"\n")
+    if batches is None:
+        return None
+    return batches, TextBlock(place + end + 1, text[more + end + 1 :])
 
 
 def _metadata(reading: Reading) -> Row:

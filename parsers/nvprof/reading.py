@@ -88,10 +88,14 @@ class Reading:
         """Take whole lines that begin at `place`, if they are rows that can be read at once."""
         return regular.rows_at_once(self.found, place, text, _has_message)
 
+    def rows_end(self, text: bytes) -> int:
+        """Return where the lines that `take` may take end."""
+        return regular.rows_end(self.where.table, text)
+
     def takes_rows(self) -> bool:
         """Return whether the next lines may be rows for `take`."""
         where = self.where
-        is_between = where.awaits_units or self.awaits_footnote or not where.is_read
+        is_between = where.awaits_units or not where.is_read
         return not is_between and regular.is_for_columns(where.table)
 
     def _plain(self, line: TextLine, text: str, *, is_ended: bool) -> None:
