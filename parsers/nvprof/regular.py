@@ -2,7 +2,8 @@
 
 A row that needs care, such as damage, a message, or a value with its own unit where the column has
 one, sends its whole block to `reading`, which reads one line after the other: both give the same
-rows.
+rows. Text becomes such rows, too: its cells have units of their own, and an empty line or a message
+ends a block.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tracekit.parser import Batch
-from tracekit.parsers.nvprof import counter_blocks, launch_blocks, trace_blocks
+from tracekit.parsers.nvprof import counter_blocks, launch_blocks, text_rows, trace_blocks
 from tracekit.parsers.nvprof.blocks import IrregularError, RowBlock
+from tracekit.parsers.nvprof.counter_lines import placed_rows
 from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.tables import TableLayout
-from tracekit.parsers.nvprof.text_rows import blank_line, text_rows
 from tracekit.reading.text.mixed_rows import CellKind, mixed_rows
 
 
@@ -25,11 +26,8 @@ def is_for_columns(table: TableLayout | None) -> bool:
 
 
 def rows_end(table: TableLayout | None, text: bytes) -> int:
-    """Return where the lines that may be rows end: a line with nothing in it ends those of text."""
-    if table is None or table.is_csv:
-        return len(text)
-    end = blank_line(text)
-    return len(text) if end < 0 else end
+    """Return where the lines that may be read at once end."""
+    return len(text) if table is None or table.is_csv else text_rows.rows_end(text)
 
 
 def rows_at_once(
@@ -43,17 +41,24 @@ def rows_at_once(
     table = found.where.table
     if table is None or b"\x1b" in text or not (kinds := _kinds(table)):
         return None
-    rows = mixed_rows(text, kinds) if table.is_csv else text_rows(text, kinds)
+    placed = None
+    if table.is_csv:
+        rows = mixed_rows(text, kinds)
+    elif table.kind == "trace":
+        rows = text_rows.text_rows(text, kinds)
+        table = replace(table, keys=(*table.keys, "correlation"))
+    else:
+        placed = placed_rows(found.where, text, kinds, has_message)
+        rows = placed.rows if placed else None
+        table = replace(table, keys=(*table.keys, "device", "name"))
     if rows is None or any(map(has_message, rows.texts)):
         return None
-    if not table.is_csv:
-        table = replace(table, keys=(*table.keys, "correlation"))
     try:
         block = RowBlock.of(found, table, place, rows, text)
         if table.kind == "trace" and not table.metrics:
             return trace_blocks.TraceBlock(block).take()
-        if counter_blocks.is_counters(table):
-            return counter_blocks.CounterBlock(block).take()
+        if table.kind == "metrics":
+            return counter_blocks.CounterBlock(block, placed).take()
         return launch_blocks.LaunchBlock(block).take()
     except IrregularError:
         return None
@@ -63,6 +68,8 @@ def _kinds(table: TableLayout) -> list[CellKind]:
     """Return what the cells of each column are; nothing if such rows cannot be read at once."""
     if trace_blocks.is_text_trace(table):
         numbers, values = trace_blocks.NUMBER_KEYS, trace_blocks.VALUE_KEYS
+    elif counter_blocks.is_text_counters(table):
+        numbers, values = counter_blocks.NUMBER_KEYS, counter_blocks.VALUE_KEYS
     elif not table.is_csv:
         return []
     elif trace_blocks.is_trace(table):

@@ -23,38 +23,38 @@ _COMMAS = bytes.maketrans(b",", _COMMA_IN_CELL.encode())
 _MOST_DIGITS = 18
 
 
-def text_rows(text: bytes, kinds: Sequence[CellKind]) -> MixedRows | None:
+def text_rows(text: bytes, kinds: Sequence[CellKind], *, is_trace: bool = True) -> MixedRows | None:
     """Return the rows of whole lines, with a cell for each of `kinds`; None if one has others.
 
-    A cell ``-`` is empty, except the last one. The number in brackets after the last cell goes to
+    A cell ``-`` of a trace is empty, except the last one; the number in brackets after that goes to
     a column of its own, after the others.
     """
     lines = text.replace(b"\r\n", b"\n") if b"\r" in text else text
     chars = np.frombuffer(lines, np.uint8)
     feeds = np.flatnonzero(chars == _FEED)
     is_short = np.diff(feeds, prepend=-1) < 3 * len(kinds) - 1  # a cell, a gap; a line feed
-    if is_short.any() or not _are_plain(chars, feeds):
+    if not text or is_short.any() or not _are_plain(chars, feeds):
         return None
-    cells, numbers = _as_cells(lines, feeds)
+    cells, numbers = _as_cells(lines, feeds, is_trace=is_trace)
     rows = mixed_rows(cells, kinds)
-    if rows is None:
+    if rows is None or any(_has_comma(rows, place) for place in rows.written):
         return None
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == _FEED) + 1
     return replace(
         rows,
         starts=np.concatenate((np.zeros(1, np.int64), ends[:-1])),
-        numbers=rows.numbers | {len(kinds): numbers},
+        numbers=rows.numbers | ({} if numbers is None else {len(kinds): numbers}),
         texts=[cell.replace(_COMMA_IN_CELL, ",") for cell in rows.texts],
     )
 
 
-def blank_line(text: bytes) -> int:
-    """Return where the line before the first one with nothing in it ends; -1 if there is none."""
+def rows_end(text: bytes) -> int:
+    """Return where the lines end that may be rows: before an empty one, and one of a message."""
     chars = np.frombuffer(text, np.uint8)
-    feeds = np.flatnonzero(chars == _FEED)
-    sizes = np.diff(feeds)
-    is_blank = (sizes == 1) | ((sizes == 2) & (chars[feeds[1:] - 1] == _RETURN))
-    return int(feeds[is_blank.argmax()]) if is_blank.any() else -1
+    feeds = np.flatnonzero(chars[:-2] == _FEED)
+    first, second = chars[feeds + 1], chars[feeds + 2]
+    is_end = (first == _FEED) | ((first == _RETURN) & (second == _FEED)) | (first == _EQUALS)
+    return int(feeds[is_end.argmax()]) if is_end.any() else len(text)
 
 
 def _are_plain(chars: Bytes, feeds: Ints) -> bool:
@@ -66,22 +66,35 @@ def _are_plain(chars: Bytes, feeds: Ints) -> bool:
     return not (has_others or has_message or is_marked or (chars[feeds - 1] == _SPACE).any())
 
 
-def _as_cells(lines: bytes, feeds: Ints) -> tuple[bytes, MixedNumbers]:
-    """Return lines with commas between their cells, and the numbers after the last ones."""
+def _has_comma(rows: MixedRows, place: int) -> bool:
+    """Return whether a text among values has a comma."""
+    codes = np.flatnonzero(np.bincount(rows.codes[place])).tolist()
+    return any(_COMMA_IN_CELL in rows.texts[code] for code in codes)
+
+
+def _as_cells(lines: bytes, feeds: Ints, *, is_trace: bool) -> tuple[bytes, MixedNumbers | None]:
+    """Return lines with commas between their cells, and the numbers after those of a trace."""
     chars = np.array(np.frombuffer(lines.translate(_COMMAS), np.uint8))
     is_space, keep = chars == _SPACE, np.ones(len(chars), np.bool_)
-    numbers = _cut_numbers(chars, feeds, keep)
+    numbers = None
+    if is_trace:
+        numbers = _cut_numbers(chars, feeds, keep)
+        keep[_dashes(chars, is_space)] = False
     is_second = is_space[1:] & is_space[:-1]
-    dashes = np.flatnonzero(chars[:-2] == _DASH)
-    for place in (-2, -1, 1, 2):
-        dashes = dashes[is_space[dashes + place]]
-    keep[dashes] = False
     keep[1:] &= ~is_second
     is_second[1:] &= ~is_second[:-1]  # of a gap, no longer of all its spaces
     chars[np.flatnonzero(is_second)] = _COMMA
     firsts = np.concatenate((np.zeros(1, np.int64), feeds[:-1] + 1))
     keep[firsts] &= ~is_space[firsts]
     return chars[keep].tobytes(), numbers
+
+
+def _dashes(chars: Bytes, is_space: Flags) -> Ints:
+    """Return the places of cells ``-``."""
+    dashes = np.flatnonzero(chars[:-2] == _DASH)
+    for place in (-2, -1, 1, 2):
+        dashes = dashes[is_space[dashes + place]]
+    return dashes
 
 
 def _cut_numbers(chars: Bytes, feeds: Ints, keep: Flags) -> MixedNumbers:
