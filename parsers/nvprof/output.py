@@ -81,6 +81,8 @@ def _at_once(reading: Reading, block: TextBlock) -> tuple[list[Batch], TextBlock
     batches = reading.take(place, text[:end] + b"\n")
     if batches is None:
         return [], block
+    last = text.rfind(b"\n", 0, end) + 1
+    *_, reading.last = lines_of(TextBlock(place + last, text[last:end]), place + last)
     return batches, TextBlock(place + end + 1, text[end + 1 :])
 
 

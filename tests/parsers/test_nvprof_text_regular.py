@@ -56,6 +56,15 @@ def test_repeated_rows_are_read_at_once(
     assert all(taken)
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_trace_without_its_footnotes(
+    end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it ends is told."""
+    content = trace(ROWS * 100, foot=[]).replace(b"\n", end)
+    assert all(read_both(tmp_path, content, monkeypatch))
+
+
 def test_calls_without_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many rows that the scale of bytes is settled."""
     content = trace(CALLS * 2100, [*HEAD[:4], TITLE], [])
