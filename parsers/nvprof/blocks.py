@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracekit.parsers.nvprof.found import MOST_KEPT, PendingRows, named_device
+from tracekit.parsers.nvprof.found import MOST_KEPT, MOST_MESSAGES, PendingRows, named_device
 from tracekit.parsers.nvprof.quantities import DEFAULT_KILO, NONE, NOTED, POWERS, Value, value
 from tracekit.parsers.nvprof.sniffing import may_have_header
 from tracekit.parsers.nvprof.tables import TableLayout, may_make_header
@@ -65,6 +65,14 @@ class RowBlock:
             refuse(any(may_make_header(f"{texts[code]}\0{other}") for code in names))
         return block
 
+    def is_none(self, key: str) -> Flags:
+        """Return which cells of a column say nothing; without it, all."""
+        if key not in self.table.keys:
+            return np.ones(len(self.event_ids), np.bool_)
+        if self.table.keys.index(key) not in self.rows.codes:
+            return self.numbers(key).is_empty
+        return self.flags(self.codes(key), NONE.__contains__)
+
     def codes(self, key: str) -> Ints:
         """Return the numbers of the texts of a column."""
         return self.rows.codes[self.table.keys.index(key)]
@@ -106,12 +114,19 @@ class RowBlock:
         return pa.array(numbers.digits, INT, mask=numbers.is_empty)
 
     def devices(self) -> tuple[list[tuple[str, int]], pa.Array]:
-        """Return the devices as written, with the place of their first rows; and their numbers."""
+        """Return the devices as written, with the place of their first rows; and their numbers.
+
+        Those of text may be truncated before the number, which is NULL then.
+        """
+        if "device" not in self.table.keys:
+            return [], pa.nulls(len(self.event_ids), INT)
         codes = self.codes("device")
         every = distinct(codes)
         texts = [self.texts[code] for code in every]
         refuse(len(self.found.device_names) + len(texts) >= MOST_KEPT)
-        refuse(any(text not in NONE and not named_device(text) for text in texts))
+        is_cut = any(text not in NONE and not named_device(text) for text in texts)
+        refuse(is_cut and self.table.is_csv)
+        refuse(len(self.found.cut_devices) + len(texts) >= MOST_MESSAGES)
         first = [int(np.argmax(codes == code)) for code in every]
         known = {text: found[1] for text in texts if (found := named_device(text))}
         places = sorted(zip(first, texts, strict=True))

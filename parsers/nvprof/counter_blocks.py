@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +21,9 @@ from tracekit.parsers.nvprof.blocks import (
     most,
     refuse,
 )
+from tracekit.parsers.nvprof.counter_lines import PlacedRows
 from tracekit.parsers.nvprof.counters import Kernel, Mark
-from tracekit.parsers.nvprof.found import ROWS_IN_A_BATCH, KernelKey
+from tracekit.parsers.nvprof.found import MOST_KEPT, ROWS_IN_A_BATCH, KernelKey
 from tracekit.parsers.nvprof.metrics import SPECIAL, counter_section, note_counter
 from tracekit.parsers.nvprof.quantities import DEFAULT_KILO, extreme, number_of, value
 from tracekit.parsers.nvprof.tables import TableLayout
@@ -42,17 +44,27 @@ def is_counters(table: TableLayout) -> bool:
     return table.kind == "metrics" and table.keys[0] == "device" and is_known
 
 
+def is_text_counters(table: TableLayout) -> bool:
+    """Return whether rows of a table are metrics or events as text, and nothing else."""
+    needed = _NEEDED - {"device", "name"}
+    is_known = needed <= set(table.keys) <= needed | VALUE_KEYS | {"label"}
+    is_plain = table.kind == "metrics" and not table.is_csv and table.keys[0] == "invocations"
+    return is_plain and is_known and table.keys[-1] in VALUE_KEYS
+
+
 @dataclass(frozen=True, slots=True)
 class CounterBlock:
-    """Rows of metrics or events."""
+    """Rows of metrics or events; those of text are `placed` below lines of their kernels."""
 
     block: RowBlock
+    placed: PlacedRows | None = None
 
     def take(self) -> list[Batch]:
         """Return the rows, and note what they say in `found`; refuse before that."""
         found, block = self.block.found, self.block
         metrics, times = block.codes("metric"), block.numbers("invocations")
-        refuse(not block.begins_quoted() or not block.flags(metrics, bool).all())
+        refuse(block.table.is_csv and not block.begins_quoted())
+        refuse(not block.flags(metrics, bool).all())
         refuse((times.digits == 0).any() or times.decimals.any())
         refuse(most(times.digits) >= _MOST_LAUNCHES)
         refuse(found.awaits_scale())
@@ -93,8 +105,16 @@ class CounterBlock:
         """Return the rows with their kernels, which stay open: more of their metrics may follow."""
         found, count = self.block.found, len(times)
         counters = _counters(self.block, means, times)
+        kernels = _Kernels(self.block, self.block.codes("metric"), times, counters)
+        if self.placed:
+            refuse(len(found.device_names) + len(self.placed.devices) >= MOST_KEPT)
+            kernels.refuse_lost(continues=self.placed.continues)
         batches = found.flushed(count)
-        event_ids = _Kernels(self.block, self.block.codes("metric"), times, counters).event_ids()
+        for device in self.placed.devices if self.placed else ():
+            found.device(device, 0)
+        event_ids = kernels.event_ids()
+        if self.placed:
+            found.where = self.placed.where
         rows = columns | {"event_id": pa.array(event_ids, INT)}
         batches.append(("kernel_metric", batch(TABLES["kernel_metric"], rows, count)))
         found.kinds.add("counters")
@@ -111,17 +131,37 @@ class _Kernels:
     counters: list[_Counter]
     _known: dict[bytes, frozenset[Mark]] = field(default_factory=dict)
 
-    def event_ids(self) -> Ints:
-        """Return the kernel of each row, after the rows are noted in it."""
+    def refuse_lost(self, *, continues: bool) -> None:
+        """Refuse rows of text of which a kernel has one already: the line of another is lost.
+
+        The first row below the line of a kernel may be one that it has: it begins another one.
+        """
+        seen: dict[KernelKey, frozenset[Mark]] = {}
+        for key, start, end in self._runs():
+            marks, known = self._marks(start, end), self.block.found.kernels.get(key)
+            before = seen.get(key)
+            if before is None:
+                before = known.seen_at_once.union(known.seen) if known else frozenset()
+            is_new = not self._marks(start, start + 1).isdisjoint(before)
+            refuse(len(marks) < end - start or (is_new and continues and not start))
+            refuse(not is_new and not marks.isdisjoint(before))
+            seen[key] = marks if is_new else marks | before
+
+    def _runs(self) -> Iterator[tuple[KernelKey, int, int]]:
+        """Yield the kernels of rows one after the other, with the first and after the last row."""
         devices, names = self.block.codes("device"), self.block.codes("name")
         is_first = np.ones(len(names), np.bool_)
         is_first[1:] = (np.diff(devices) != 0) | (np.diff(names) != 0)
-        starts = np.flatnonzero(is_first)
-        ends = [*starts[1:].tolist(), len(names)]
-        ids, lengths, counters = list[int](), list[int](), deque(self.counters)
+        starts = np.flatnonzero(is_first).tolist()
         pid, texts = self.block.found.where.pid, self.block.texts
-        for first, end in zip(starts.tolist(), ends, strict=True):
-            key, start = (pid, texts[devices[first]], texts[names[first]]), first
+        for first, end in pairwise([*starts, len(names)]):
+            yield (pid, texts[devices[first]], texts[names[first]]), first, end
+
+    def event_ids(self) -> Ints:
+        """Return the kernel of each row, after the rows are noted in it."""
+        ids, lengths, counters = list[int](), list[int](), deque(self.counters)
+        for key, first, end in self._runs():
+            start = first
             for kernel, last in self._kernels_of(key, first, end):
                 while counters and counters[0].row < last:
                     counters.popleft().note(kernel)
@@ -131,7 +171,8 @@ class _Kernels:
                 kernel.row["launch_count"] = max(most_times, kernel.row.get("launch_count") or 0)
                 start = last
         where = self.block.found.where
-        where.kernel, where.is_first_of_kernel = texts[names[-1]], False
+        where.kernel = self.block.texts[self.block.codes("name")[-1]]
+        where.is_first_of_kernel = False
         return np.repeat(np.array(ids, np.int64), lengths)
 
     def _kernels_of(self, key: KernelKey, start: int, end: int) -> Iterator[tuple[Kernel, int]]:

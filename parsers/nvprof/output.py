@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Report
@@ -14,6 +15,7 @@ from tracekit.parsers.nvprof.reading import Reading
 from tracekit.reading.text.lines import TextBlock, blocks, encoding_of, lines, lines_of
 from tracekit.source import Source
 
+_MOST_TRIES = 8  # per block: each one that fails takes time
 _BLOCK_GROWTH = 4  # of rows at once: columns of few take longer
 _NO_KERNELS = re.compile(r"No (?:kernels|CUDA)")
 
@@ -51,27 +53,37 @@ def rows_of_output(source: Source, report: Report) -> Iterator[Batch]:
 
 def _rows_of_block(reading: Reading, block: TextBlock) -> Iterator[Batch]:
     """Yield the rows of a block: line by line until a table begins, then at once if possible."""
-    batches = _at_once(reading, block, 0)
-    is_tried = batches is not None or reading.takes_rows()
-    if batches is None:
-        for line in lines_of(block, block.offset_bytes):
+    rest, is_new_table = block, True
+    for tries_left in reversed(range(_MOST_TRIES)):
+        if not is_new_table:
+            return
+        batches, rest = _at_once(reading, rest)
+        yield from batches
+        table, is_new_table = reading.where.table_offset, False
+        for line in lines_of(rest, rest.offset_bytes) if rest.text else ():
             yield from reading.take_line(line)
-            if not is_tried and reading.takes_rows():
-                is_tried = True
-                next_line = line.offset_bytes + line.size_bytes + 1 - block.offset_bytes
-                batches = _at_once(reading, block, next_line)
-                if batches is not None:
-                    break
-    yield from batches or ()
+            is_new_table = reading.takes_rows() and reading.where.table_offset != table
+            if is_new_table and tries_left:
+                begin = line.offset_bytes + line.size_bytes + 1
+                rest = replace(
+                    rest, offset_bytes=begin, text=rest.text[begin - rest.offset_bytes :]
+                )
+                break
 
 
-def _at_once(reading: Reading, block: TextBlock, start: int) -> list[Batch] | None:
-    """Return the rows of a block from a line on; None if they are to be read line by line."""
+def _at_once(reading: Reading, block: TextBlock) -> tuple[list[Batch], TextBlock]:
+    """Return the rows of a block that can be read at once, and the rest of the block."""
     if block.is_open or not reading.takes_rows():
-        return None
-    text = block.text[start:]
-    more = text.startswith(b"\n")  # after a carriage return
-    return reading.take(block.offset_bytes + start + more, text[more:] + b"\n")
+        return [], block
+    more = block.text.startswith(b"\n")  # after a carriage return
+    text, place = block.text[more:], block.offset_bytes + more
+    end = reading.rows_end(text)
+    batches = reading.take(place, text[:end] + b"\n")
+    if batches is None:
+        return [], block
+    last = text.rfind(b"\n", 0, end) + 1
+    *_, reading.last = lines_of(TextBlock(place + last, text[last:end]), place + last)
+    return batches, TextBlock(place + end + 1, text[end + 1 :])
 
 
 def _metadata(reading: Reading) -> Row:

@@ -20,10 +20,10 @@ NOTED = re.compile(rf"({_QUANTITY.pattern}|{LEVEL.pattern})(?P<note> +\S.*)")
 _NAN = frozenset(("nan", "-nan", "nan(ind)", "-nan(ind)"))
 _MISSING = frozenset(("n/a", "-", "na"))
 NONE = frozenset(("", "-"))
-_TIMES = ("ns", "us", "ms", "s")
+TIMES = ("ns", "us", "ms", "s")
 #: How often each unit of bytes is divided by the scale.
 POWERS = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
-UNITS = frozenset(("", "%", *_TIMES, *POWERS, *(f"{unit}/s" for unit in POWERS)))
+UNITS = frozenset(("", "%", *TIMES, *POWERS, *(f"{unit}/s" for unit in POWERS)))
 
 
 @dataclass(frozen=True, slots=True)

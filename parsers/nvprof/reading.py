@@ -26,7 +26,15 @@ from tracekit.parsers.nvprof.issues import (
 from tracekit.parsers.nvprof.metrics import metric_row
 from tracekit.parsers.nvprof.quantities import UNITS, DamagedRow
 from tracekit.parsers.nvprof.sniffing import NOTHING
-from tracekit.parsers.nvprof.tables import NOTE, ROW_IN_NAME, Cells, TableLayout, header_of
+from tracekit.parsers.nvprof.tables import (
+    DEVICE_LINE,
+    KERNEL_LINE,
+    NOTE,
+    ROW_IN_NAME,
+    Cells,
+    TableLayout,
+    header_of,
+)
 from tracekit.parsers.nvprof.totals import summary_row, unified_row
 from tracekit.parsers.nvprof.traces import trace_row
 from tracekit.reading.text.lines import TextLine
@@ -44,8 +52,6 @@ _TITLE = re.compile(r"(?P<title>[A-Z][\w /().-]{2,60}):")
 _ELSEWHERE = re.compile(r"Generated result file: ?(?P<file>.*)")
 _FOOTNOTE = re.compile(r"(?:Regs|SSMem|DSMem|SrcMemType|DstMemType): ")
 _SUM_LINE = re.compile(r"(?P<name>Total [A-Z][\w ]{2,60}): (?P<count>\d{1,18})")
-_DEVICE_LINE = re.compile(r'\s*Device "(?P<device>.*?)"(?:\s+Kernel: (?P<kernel>.*))?')
-_KERNEL_LINE = re.compile(r"\s+Kernel: (?P<kernel>.*)")
 _UNREAD = ("NVTX result", "CPU profiling result", "Dependency Analysis", "System profiling result")
 
 
@@ -88,10 +94,14 @@ class Reading:
         """Take whole lines that begin at `place`, if they are rows that can be read at once."""
         return regular.rows_at_once(self.found, place, text, _has_message)
 
+    def rows_end(self, text: bytes) -> int:
+        """Return where the lines that `take` may take end."""
+        return regular.rows_end(self.where.table, text)
+
     def takes_rows(self) -> bool:
         """Return whether the next lines may be rows for `take`."""
         where = self.where
-        is_between = where.awaits_units or self.awaits_footnote or not where.is_read
+        is_between = where.awaits_units or not where.is_read
         return not is_between and regular.is_for_columns(where.table)
 
     def _plain(self, line: TextLine, text: str, *, is_ended: bool) -> None:
@@ -125,11 +135,11 @@ class Reading:
 
     def _place(self, line: TextLine, text: str) -> bool:
         """Note a line with the device or kernel of the next rows."""
-        if match := _DEVICE_LINE.fullmatch(text):
+        if match := DEVICE_LINE.fullmatch(text):
             self.where.device = match["device"]
             self.found.device(self.where.device, 0)
             self.where.kernel, self.where.has_summary = None, False
-        elif not (match := _KERNEL_LINE.fullmatch(text)):
+        elif not (match := KERNEL_LINE.fullmatch(text)):
             return False
         if match["kernel"] is not None:
             self.where.kernel = match["kernel"].strip()

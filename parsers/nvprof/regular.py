@@ -1,17 +1,20 @@
-"""Rows of tables as columns: many lines of CSV at once, if all of them are as nvprof writes.
+"""Rows of tables as columns: many lines at once, if all of them are as nvprof writes.
 
 A row that needs care, such as damage, a message, or a value with its own unit where the column has
 one, sends its whole block to `reading`, which reads one line after the other: both give the same
-rows.
+rows. Text becomes such rows, too: its cells have units of their own, and an empty line or a message
+ends a block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tracekit.parser import Batch
-from tracekit.parsers.nvprof import counter_blocks, launch_blocks, trace_blocks
+from tracekit.parsers.nvprof import counter_blocks, launch_blocks, text_rows, trace_blocks
 from tracekit.parsers.nvprof.blocks import IrregularError, RowBlock
+from tracekit.parsers.nvprof.counter_lines import placed_rows
 from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.tables import TableLayout
 from tracekit.reading.text.mixed_rows import CellKind, mixed_rows
@@ -19,7 +22,12 @@ from tracekit.reading.text.mixed_rows import CellKind, mixed_rows
 
 def is_for_columns(table: TableLayout | None) -> bool:
     """Return whether rows of a table may be read at once."""
-    return table is not None and table.is_csv and bool(_kinds(table))
+    return table is not None and bool(_kinds(table))
+
+
+def rows_end(table: TableLayout | None, text: bytes) -> int:
+    """Return where the lines that may be read at once end."""
+    return len(text) if table is None or table.is_csv else text_rows.rows_end(text)
 
 
 def rows_at_once(
@@ -31,17 +39,26 @@ def rows_at_once(
     of something else may be.
     """
     table = found.where.table
-    if table is None or not table.is_csv or b"\x1b" in text or not (kinds := _kinds(table)):
+    if table is None or b"\x1b" in text or not (kinds := _kinds(table)):
         return None
-    rows = mixed_rows(text, kinds)
+    placed = None
+    if table.is_csv:
+        rows = mixed_rows(text, kinds)
+    elif table.kind == "trace":
+        rows = text_rows.text_rows(text, kinds)
+        table = replace(table, keys=(*table.keys, "correlation"))
+    else:
+        placed = placed_rows(found.where, text, kinds, has_message)
+        rows = placed.rows if placed else None
+        table = replace(table, keys=(*table.keys, "device", "name"))
     if rows is None or any(map(has_message, rows.texts)):
         return None
     try:
         block = RowBlock.of(found, table, place, rows, text)
-        if trace_blocks.is_trace(table):
+        if table.kind == "trace" and not table.metrics:
             return trace_blocks.TraceBlock(block).take()
-        if counter_blocks.is_counters(table):
-            return counter_blocks.CounterBlock(block).take()
+        if table.kind == "metrics":
+            return counter_blocks.CounterBlock(block, placed).take()
         return launch_blocks.LaunchBlock(block).take()
     except IrregularError:
         return None
@@ -49,8 +66,14 @@ def rows_at_once(
 
 def _kinds(table: TableLayout) -> list[CellKind]:
     """Return what the cells of each column are; nothing if such rows cannot be read at once."""
-    if trace_blocks.is_trace(table):
-        numbers, values = trace_blocks.NUMBER_KEYS, frozenset[str]()
+    if trace_blocks.is_text_trace(table):
+        numbers, values = trace_blocks.NUMBER_KEYS, trace_blocks.VALUE_KEYS
+    elif counter_blocks.is_text_counters(table):
+        numbers, values = counter_blocks.NUMBER_KEYS, counter_blocks.VALUE_KEYS
+    elif not table.is_csv:
+        return []
+    elif trace_blocks.is_trace(table):
+        numbers, values = trace_blocks.NUMBER_KEYS | trace_blocks.VALUE_KEYS, frozenset[str]()
     elif counter_blocks.is_counters(table):
         numbers, values = counter_blocks.NUMBER_KEYS, counter_blocks.VALUE_KEYS
     elif launch_blocks.is_launches(table):

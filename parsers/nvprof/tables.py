@@ -79,6 +79,8 @@ _FIRST_CELLS = {
     "count": re.compile(r"\d+"),
 }
 _ANYTHING = re.compile(r".*")
+DEVICE_LINE = re.compile(r'\s*Device "(?P<device>.*?)"(?:\s+Kernel: (?P<kernel>.*))?')
+KERNEL_LINE = re.compile(r"\s+Kernel: (?P<kernel>.*)")
 ROW_IN_NAME = re.compile(r"\S {2,}\S.* {2,}\S.* {2,}\S")  # its line feed was lost
 NOTE = "\0note"  # the key of text outside the cells
 

@@ -1,13 +1,15 @@
-"""Rows of a GPU trace as columns; see `regular`."""
+"""Rows of a GPU trace as columns, and of calls in text; see `regular`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracekit.parser import Batch
 from tracekit.parsers.nvprof.blocks import (
@@ -15,17 +17,28 @@ from tracekit.parsers.nvprof.blocks import (
     Columns,
     Flags,
     Ints,
+    IrregularError,
     RowBlock,
+    distinct,
     most,
     reals,
     refuse,
 )
 from tracekit.parsers.nvprof.counters import as_json
-from tracekit.parsers.nvprof.found import ROWS_IN_A_BATCH, SCALES, TOLERANCE
+from tracekit.parsers.nvprof.found import ROWS_IN_A_BATCH, SCALES, TOLERANCE, named_device
 from tracekit.parsers.nvprof.issues import odd_scale
-from tracekit.parsers.nvprof.quantities import DEFAULT_KILO, NONE, POWERS
+from tracekit.parsers.nvprof.quantities import DEFAULT_KILO, NONE, POWERS, TIMES
 from tracekit.parsers.nvprof.tables import SIZES, TableLayout
-from tracekit.parsers.nvprof.traces import AXES, NUMBERED, is_correlated, kind_of_transfer
+from tracekit.parsers.nvprof.text_rows import LAUNCHED
+from tracekit.parsers.nvprof.traces import (
+    AXES,
+    NUMBERED,
+    call_kind,
+    is_correlated,
+    is_launch,
+    kind_of_transfer,
+    triple,
+)
 from tracekit.reading.copies import direction
 from tracekit.reading.text.mixed_rows import MixedNumbers
 from tracekit.reading.text.units import unit_of
@@ -34,14 +47,18 @@ from tracekit.schema import INT, REAL, TABLES, TEXT, batch
 _AXIS_KEYS = {f"{what} {name[-1]}": name for what, names in AXES.items() for name in names}
 NUMBER_KEYS = frozenset(
     (
-        *("start", "duration", "correlation"),
+        "correlation",
         *NUMBERED,
         *_AXIS_KEYS,
-        *(key for keys in SIZES.values() for key in keys),
     )
 )
+#: Of text, these cells have units of their own.
+VALUE_KEYS = frozenset(("start", "duration", *(key for keys in SIZES.values() for key in keys)))
 _INTEGERS = {**NUMBERED, **_AXIS_KEYS, "correlation": "correlation_id"}
 _TOO_LARGE = 1 << 62
+_ENDS = ("start", "name")
+_LAUNCHED = re.compile(rf"(?P<call>\w+) \((?P<kernel>.*){re.escape(LAUNCHED)}\Z")
+_KILOS = np.array([float(DEFAULT_KILO**power) for power in POWERS.values()])
 _NEARLY = 1e-9  # no float64 decides what is this close to the tolerance
 
 
@@ -53,31 +70,41 @@ def is_trace(table: TableLayout) -> bool:
     return table.kind == "trace" and is_plain and keys.isdisjoint(("grid size", "block size"))
 
 
+def is_text_trace(table: TableLayout) -> bool:
+    """Return whether rows of a table are those of a trace as text, of a device or of calls."""
+    keys = set(table.keys)
+    is_plain = not table.is_csv and table.kind == "trace" and not table.metrics
+    is_whole = {"start", "duration"} <= keys and (table.keys[0], table.keys[-1]) == _ENDS
+    return is_plain and is_whole and keys.isdisjoint(("correlation", *_AXIS_KEYS))
+
+
 @dataclass(frozen=True, slots=True)
 class TraceBlock:
-    """Rows of a GPU trace, and what their texts mean."""
+    """Rows of a trace, and what their texts mean."""
 
     block: RowBlock
 
     def take(self) -> list[Batch]:
         """Return the rows, and note what they say in `found`; refuse before that."""
-        names = self.block.codes("name")
+        names, is_call = self.block.codes("name"), self._is_call()
         is_named = self.block.flags(names, bool)
-        is_copy = self.block.flags(
-            names, lambda name: name.startswith("[") and kind_of_transfer(name)
-        )
-        is_other = self.block.flags(names, lambda name: name.startswith("[")) & ~is_copy
+        is_marked = self.block.flags(names, lambda name: name.startswith("["))
+        is_copy = ~is_call & is_marked & self.block.flags(names, kind_of_transfer)
+        is_slice = is_call | (is_marked & ~is_copy)
+        is_kernel = ~is_copy & ~is_slice
         refuse(not is_named.all() or self.block.flags(names, is_correlated).any())
-        refuse(self._has_calls())
+        refuse(self.block.table.is_csv and is_call.any())
+        self._refuse_launched(names, is_call)
         devices, device_ids = self.block.devices()
         every = {
             "event_id": pa.array(self.block.event_ids, INT),
-            "name": self.block.named(names),
+            "name": self.block.each(names, _called, TEXT),
             "device_id": device_ids,
             "args_json": self._arguments(),
             "start_ns": self._nanoseconds("start"),
             "dur_ns": self._nanoseconds("duration"),
             **{column: self.block.integers(key) for key, column in _INTEGERS.items()},
+            **self._axes(),
             **self.block.processes(),
         }
         start = self.block.numbers("start")
@@ -85,8 +112,8 @@ class TraceBlock:
         kilo = self._kilo(scales)
         parts = [
             ("transfer", is_copy, self._transfer_columns(names[is_copy], is_copy, kilo)),
-            ("slice", is_other, {"slice_kind": _repeated("device", is_other)}),
-            ("kernel", ~is_copy & ~is_other, self._kernel_columns(~is_copy & ~is_other, kilo)),
+            ("slice", is_slice, self._slice_columns(names[is_slice], is_call[is_slice])),
+            ("kernel", is_kernel, self._kernel_columns(is_kernel, kilo)),
         ]
         made = [
             (table, _part(table, is_its, every | own))
@@ -98,53 +125,109 @@ class TraceBlock:
 
     def _nanoseconds(self, key: str) -> pa.Array:
         """Return times in exact ns, rounded half to even."""
-        numbers, unit = self.block.numbers(key), unit_of(self.block.found.where.units.get(key, ""))
-        refuse(unit.base != "ns" or (key == "start" and numbers.is_empty.any()))
-        return pa.array(_shifted(numbers, unit.power), INT, mask=numbers.is_empty)
+        numbers = self.block.numbers(key)
+        refuse(key == "start" and numbers.is_empty.any())
+        return pa.array(_shifted(numbers, self._time_powers(key)), INT, mask=numbers.is_empty)
 
-    def _has_calls(self) -> bool:
-        """Return whether a row may be a call on the host: it has no device."""
-        is_free = self.block.flags(self.block.codes("device"), lambda text: text in NONE)
-        for key in ("context", "stream", "grid x"):
-            is_free = is_free & self.block.numbers(key).is_empty
-        return bool(is_free.any())
+    def _is_call(self) -> Flags:
+        """Return which rows are calls on the host: they have no device."""
+        is_free = np.ones(len(self.block.event_ids), np.bool_)
+        for key in ("device", "context", "stream", "grid size", "grid x"):
+            is_free &= self.block.is_none(key)
+        return is_free
+
+    def _refuse_launched(self, names: Ints, is_call: Flags) -> None:
+        """Refuse launched kernels that `text_rows` did not find, or that are not in calls."""
+        is_launched = self.block.flags(names, lambda name: name.endswith(LAUNCHED))
+        refuse(is_launched.any() and (self.block.table.is_csv or (is_launched & ~is_call).any()))
+        refuse(self.block.flags(names[is_launched], lambda name: not _LAUNCHED.match(name)).any())
+        refuse(self.block.flags(names[is_call], is_launch).any())
+
+    def _axes(self) -> Columns:
+        """Return the axes of text: those of a grid or a block are in one cell."""
+        axes = Columns()
+        for what, columns in AXES.items():
+            if f"{what} size" in self.block.table.keys:
+                codes = self.block.codes(f"{what} size")
+                for axis, column in enumerate(columns):
+                    axes[column] = self.block.each(codes, _axis(axis), INT)
+        return axes
 
     def _arguments(self) -> pa.Array:
         """Return the cells that have no column, as JSON."""
-        count, said = len(self.block.texts), np.zeros(len(self.block.event_ids), np.int64)
-        columns = {name: self.block.codes(key) for key, name in self.block.table.arguments.items()}
-        for codes in columns.values():
-            pairs = pa.array(said * count + codes).dictionary_encode()
+        block, said = self.block, np.zeros(len(self.block.event_ids), np.int64)
+        columns: list[tuple[str, Ints, Callable[[str], str | None]]] = [
+            (name, block.codes(key), _some) for key, name in block.table.arguments.items()
+        ]
+        if not block.table.is_csv:
+            if "device" in block.table.keys:
+                columns.insert(0, ("Device", block.codes("device"), _truncated))
+            columns.append(("kernel", block.codes("name"), _launched))
+        texts = []
+        for _, codes, read in columns:
+            values = {code: read(block.texts[code]) for code in distinct(codes)}
+            is_said = np.zeros(len(block.texts), np.bool_)
+            is_said[[code for code, value in values.items() if value is not None]] = True
+            places = np.where(is_said[codes], codes, -1) + 1
+            pairs = pa.array(said * (len(block.texts) + 1) + places).dictionary_encode()
             said = np.asarray(pairs.indices).astype(np.int64)
+            texts.append(values)
         first = np.zeros(most(said) + 1, np.int64)
         first[said[::-1]] = np.arange(len(said))[::-1]
-        cells = [
-            {name: self.block.texts[codes[row]] for name, codes in columns.items()}
-            for row in first.tolist()
-        ]
-        told = [as_json({n: c for n, c in row.items() if c not in NONE}) for row in cells]
+        told = []
+        for row in first.tolist():
+            cells = {
+                name: values[codes[row]]
+                for (name, codes, _), values in zip(columns, texts, strict=True)
+            }
+            told.append(as_json({name: cell for name, cell in cells.items() if cell is not None}))
         return pa.array(told, TEXT).take(pa.array(said))
+
+    def _powers(self, key: str, power_of: Callable[[str], int | None]) -> Ints | None:
+        """Return what the unit of each cell says; refuse a text, and a unit that says nothing.
+
+        None if that is the unit of the whole column.
+        """
+        block = self.block
+        if block.table.is_csv or key not in block.table.keys:
+            power = power_of(block.found.where.units.get(key, ""))
+            return None if power is None else np.full(len(block.event_ids), power)
+        codes, is_empty = block.codes(key), block.numbers(key).is_empty
+        refuse(block.flags(codes[is_empty], bool).any())
+        powers = np.zeros(len(block.texts), np.int64)
+        for code in distinct(codes[~is_empty]):
+            power = power_of(block.texts[code])
+            refuse(power is None)
+            powers[code] = power or 0
+        return powers[codes]
+
+    def _time_powers(self, key: str) -> Ints:
+        powers = self._powers(key, _power_of_time)
+        if powers is None:
+            raise IrregularError
+        return powers
 
     # -- byte counts ----------------------------------------------------------------------------
 
-    def _power(self, key: str) -> int | None:
-        return POWERS.get(self.block.found.where.units.get(key, "").removesuffix("/s"))
+    def _byte_powers(self, key: str) -> Ints | None:
+        return self._powers(key, _power_of_bytes)
 
     def _scales(self, is_copy: Flags) -> Ints:
         """Return which scale each copy's size, duration and throughput agree in; 0 if unknown."""
         scales = np.zeros(len(is_copy), np.int64)
-        size_power, rate_power = self._power("size"), self._power("throughput")
-        if size_power is None or rate_power is None or size_power == rate_power:
+        size_power, rate_power = self._byte_powers("size"), self._byte_powers("throughput")
+        if size_power is None or rate_power is None:
             return scales
         size, rate = self.block.numbers("size"), self.block.numbers("throughput")
         time = self.block.numbers("duration")
-        dur_ns = _shifted(time, unit_of(self.block.found.where.units.get("duration", "")).power)
+        dur_ns = _shifted(time, self._time_powers("duration"))
         is_known = is_copy & ~size.is_empty & (rate.digits > 0) & (dur_ns > 0)
-        rows = np.flatnonzero(is_known)
+        rows = np.flatnonzero(is_known & (size_power != rate_power))
+        powers = (size_power - rate_power)[rows]
         ratio = reals(size)[rows] / dur_ns[rows] * 1e9 / reals(rate)[rows]
         fits = []
         for kilo in SCALES:
-            off = np.abs(ratio * float(kilo) ** (size_power - rate_power) - 1)
+            off = np.abs(ratio * float(kilo) ** powers - 1)
             refuse((np.abs(off - float(TOLERANCE)) < _NEARLY).any())
             fits.append(off < float(TOLERANCE))
         is_one = np.sum(fits, axis=0) == 1
@@ -174,9 +257,13 @@ class TraceBlock:
         return {
             "transfer_kind": self.block.each(names, kind_of_transfer, TEXT),
             "direction_kind": self.block.each(names, direction, TEXT),
-            "size_bytes": self._bytes({"size": size}, kilo),
-            "reported_bytes_per_s": self._rates(rate, kilo),
+            "size_bytes": self._bytes({"size": size}, is_copy, kilo),
+            "reported_bytes_per_s": self._rates(rate, is_copy, kilo),
         }
+
+    def _slice_columns(self, names: Ints, is_call: Flags) -> Columns:
+        kinds = self.block.each(names, lambda name: call_kind(_called(name)), TEXT)
+        return {"slice_kind": pc.if_else(pa.array(is_call), kinds, pa.scalar("device", TEXT))}
 
     def _kernel_columns(self, is_kernel: Flags, kilo: int) -> Columns:
         shared = {
@@ -184,32 +271,36 @@ class TraceBlock:
         }
         return {
             "launch_count": pa.array(np.ones(np.count_nonzero(is_kernel), np.int64), INT),
-            "shared_memory_bytes": self._bytes(shared, kilo),
+            "shared_memory_bytes": self._bytes(shared, is_kernel, kilo),
         }
 
-    def _bytes(self, parts: Mapping[str, MixedNumbers], kilo: int) -> pa.Array:
+    def _bytes(self, parts: Mapping[str, MixedNumbers], rows: Flags, kilo: int) -> pa.Array:
         """Return the sums of byte counts, rounded once; NULL if all cells are empty."""
         known = [
-            (numbers, p) for key, numbers in parts.items() if (p := self._power(key)) is not None
+            (numbers, powers[rows])
+            for key, numbers in parts.items()
+            if (powers := self._byte_powers(key)) is not None
         ]
         count = len(next(iter(parts.values())).digits)
         total, is_empty = np.zeros(count, np.int64), np.ones(count, np.bool_)
         decimals = np.max([numbers.decimals for numbers, _ in known], axis=0) if known else total
         for numbers, power in known:
             more = decimals - numbers.decimals
-            refuse(most(numbers.digits) * kilo**power * 10 ** most(more) >= _TOO_LARGE)
+            about = numbers.digits * float(kilo) ** power * 10.0**more
+            refuse(about.max(initial=0) >= _TOO_LARGE)
             total = total + numbers.digits * kilo**power * 10**more
             is_empty = is_empty & numbers.is_empty
         return pa.array(_divided(total, decimals), INT, mask=is_empty)
 
-    def _rates(self, rate: MixedNumbers, kilo: int) -> pa.Array:
+    def _rates(self, rate: MixedNumbers, rows: Flags, kilo: int) -> pa.Array:
         """Return the nearest float64; exact as digits and powers of ten are below 2**53."""
-        power = self._power("throughput")
-        if power is None:
+        powers = self._byte_powers("throughput")
+        if powers is None:
             return pa.nulls(len(rate.digits), REAL)
         if kilo == DEFAULT_KILO:
-            return pa.array(reals(rate) * float(kilo) ** power, REAL, mask=rate.is_empty)
-        shift = 3 * power - rate.decimals
+            scaled = reals(rate) * _KILOS[powers[rows]]
+            return pa.array(scaled, REAL, mask=rate.is_empty)
+        shift = 3 * powers[rows] - rate.decimals
         tens = TENS[np.abs(shift)]
         values = np.where(shift >= 0, rate.digits * tens, rate.digits / tens)
         return pa.array(values, REAL, mask=rate.is_empty)
@@ -231,9 +322,8 @@ class TraceBlock:
         if is_timed is not None:
             found.is_timed = bool(found.is_timed) or is_timed
         if (start.digits > 0).any():
-            least = int(start.decimals[start.digits > 0].min())
-            power = unit_of(found.where.units["start"]).power
-            found.coarsest_ns = max(found.coarsest_ns, Decimal(1).scaleb(power - least))
+            powers = (self._time_powers("start") - start.decimals)[start.digits > 0]
+            found.coarsest_ns = max(found.coarsest_ns, Decimal(1).scaleb(int(powers.max())))
         odd = np.flatnonzero((scales > 0) & (scales != kilo))
         if len(odd):
             first = int(self.block.event_ids[odd[0]])
@@ -244,11 +334,48 @@ class TraceBlock:
         found.report.event_count += len(scales)
 
 
-def _shifted(numbers: MixedNumbers, power: int) -> Ints:
-    """Return numbers times 10**`power`, rounded half to even."""
-    up = np.maximum(power - numbers.decimals, 0)
+def _called(name: str) -> str:
+    """Return the name of a call without the kernel that it launched; others as they are."""
+    match = _LAUNCHED.match(name)
+    return match["call"] if match else name
+
+
+def _launched(name: str) -> str | None:
+    match = _LAUNCHED.match(name)
+    return match["kernel"] if match else None
+
+
+def _some(text: str) -> str | None:
+    return None if text in NONE else text
+
+
+def _truncated(device: str) -> str | None:
+    return None if device in NONE or named_device(device) else device
+
+
+def _axis(place: int) -> Callable[[str], int | None]:
+    """Return what reads an axis of a grid or a block."""
+
+    def read(text: str) -> int | None:
+        sizes = triple(text)
+        return sizes[place] if sizes else None
+
+    return read
+
+
+def _power_of_time(unit: str) -> int | None:
+    return unit_of(unit).power if unit in TIMES else None
+
+
+def _power_of_bytes(unit: str) -> int | None:
+    return POWERS.get(unit.removesuffix("/s"))
+
+
+def _shifted(numbers: MixedNumbers, powers: Ints) -> Ints:
+    """Return numbers times 10**`powers`, rounded half to even."""
+    up = np.maximum(powers - numbers.decimals, 0)
     refuse(most(numbers.digits) * 10 ** most(up) >= _TOO_LARGE)
-    return _divided(numbers.digits * 10**up, np.maximum(numbers.decimals - power, 0))
+    return _divided(numbers.digits * 10**up, np.maximum(numbers.decimals - powers, 0))
 
 
 def _divided(numbers: Ints, decimals: Ints) -> Ints:
@@ -257,10 +384,6 @@ def _divided(numbers: Ints, decimals: Ints) -> Ints:
     whole, rest = np.divmod(numbers, tens)
     rounded: Ints = whole + ((2 * rest > tens) | ((2 * rest == tens) & (whole % 2 == 1)))
     return rounded
-
-
-def _repeated(text: str, rows: Flags) -> pa.Array:
-    return pa.repeat(pa.scalar(text, TEXT), np.count_nonzero(rows))
 
 
 def _part(table: str, is_its: Flags, columns: Columns) -> pa.RecordBatch:

@@ -52,11 +52,21 @@ def _call_row(found: PendingRows, row: Row, cells: Cells, table: TableLayout) ->
     if match := _LAUNCHED.fullmatch(cells["name"]):
         name, row["correlation_id"] = match["call"], int(match["id"])
         args["kernel"] = match["kernel"]
-    kind = "driver" if _DRIVER_CALL.fullmatch(name) else "runtime"
-    if name.startswith(("[Range", "[Marker")):
-        kind = "annotation"
     found.kinds.add("timeline")
-    found.put("slice", row | {"name": name, "slice_kind": kind, "args_json": as_json(args)})
+    said = {"name": name, "slice_kind": call_kind(name), "args_json": as_json(args)}
+    found.put("slice", row | said)
+
+
+def call_kind(name: str) -> str:
+    """Return what a row without a device is, by its name."""
+    if name.startswith(("[Range", "[Marker")):
+        return "annotation"
+    return "driver" if _DRIVER_CALL.fullmatch(name) else "runtime"
+
+
+def is_launch(name: str) -> bool:
+    """Return whether the name of a call has that of a kernel in it."""
+    return _LAUNCHED.fullmatch(name) is not None
 
 
 def _device_row(found: PendingRows, row: Row, cells: Cells, table: TableLayout) -> None:
@@ -123,13 +133,14 @@ def _launch_row(found: PendingRows, row: Row, cells: Cells, args: Row, table: Ta
 
 def _triple(cells: Cells, what: str) -> Row:
     """Return a grid or block: one cell in text, three in CSV."""
-    if numbers := _numbers(cells.get(f"{what} size", "")):
+    if numbers := triple(cells.get(f"{what} size", "")):
         return dict(zip(AXES[what], numbers, strict=True))
     return {f"{what}_{axis}": integer(cells.get(f"{what} {axis}", "")) for axis in "xyz"}
 
 
 @lru_cache(maxsize=4096)
-def _numbers(text: str) -> tuple[int, ...]:
+def triple(text: str) -> tuple[int, ...]:
+    """Return the three numbers of a grid or a block; nothing if it has others."""
     match = _TRIPLE.fullmatch(text)
     return tuple(map(int, match.groups())) if match else ()
 
