@@ -16,6 +16,7 @@ from hypothesis import settings
 
 from tests.ingested import Ingested
 from tests.kept_open import kept_open
+from tests.sanitizing import sanitized as sanitized
 from tracekit.engine import Database
 from tracekit.schema import TABLES
 from tracekit.store import open_store

@@ -6,6 +6,7 @@ import gc
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextvars import copy_context
 from pathlib import Path
 
@@ -147,3 +148,31 @@ def test_threads_make_and_drop_arrays_at_once(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
     assert wrong == []
+
+
+_MANY = """
+import tempfile
+from pathlib import Path
+import numpy as np
+from tracekit.compiled import arrays
+
+arrays.library = lambda: library
+kept, made = [], 0
+with tempfile.TemporaryDirectory() as folder, arrays.in_files(Path(folder)):
+    for number in range(400):
+        size = rng.randrange(1, 100_000)
+        found = np.full(size, number) if number % 2 else np.zeros(size, np.int64)
+        assert found[-1] == (number if number % 2 else 0)
+        if number % 5 == 0:
+            found.resize(rng.randrange(1, 100_000), refcheck=False)
+            found[:] = number
+        kept.append(found)
+        if len(kept) > 5:
+            kept.pop(rng.randrange(6))
+        made += library.tracekit_array_file_bytes() > 0
+print(made)
+"""
+
+
+def test_files_of_arrays_touch_their_own_memory_only(sanitized: Callable[[str], int]) -> None:
+    assert sanitized(_MANY) > 300

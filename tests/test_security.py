@@ -49,6 +49,8 @@ NOT_CALLED = frozenset(("eval", "exec", "compile", "__import__", "system", "pope
 EXCEPTED = {
     ("tracekit/conformance.py", "pickle"): "tests of parsers: our own bytes, as between processes",
     ("tracekit/compiled/__init__.py", "ctypes"): "our own library, from our own package",
+    ("tracekit/compiled/arrays.py", "ctypes"): "tells numpy to have it manage memory",
+    ("tracekit/intake/threads.py", "ctypes"): "tells glibc which blocks of memory to keep apart",
     ("tracekit/reading/chrome/scanner.py", "ctypes"): "calls it",
     ("parsers/perf_stat/scanning.py", "ctypes"): "calls it",
     ("parsers/tensorflow_profiler/walking.py", "ctypes"): "calls it",

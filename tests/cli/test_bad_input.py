@@ -371,7 +371,7 @@ def test_the_same_content_is_said_to_be_there(
     answer = tracekit("ingest", tmp_path / "plain.json", "--store", store, "--label", "a=b")
     assert (answer.code, answer.data) == (0, b"")
     assert answer.messages == (
-        "plain.json: already in the store (run gpu, source sb9dcbee61c9e5a4); skipped, "
+        "plain.json: already in the store (run gpu, source s35def1b417a9c93); skipped, "
         "its labels included; use --replace to ingest it again\n"
     )
     assert tree(store) == before

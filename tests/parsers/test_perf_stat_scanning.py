@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reading.chrome.test_scanner import sanitized
 from tracekit.compiled import library
 from tracekit.parsers.perf_stat.layouts import PATTERNS, FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.scanning import LineScanner, ScannedLines, line_scanner
@@ -249,6 +249,8 @@ print(failed)
 
 
 @pytest.mark.parametrize(("script", "least"), [(_DAMAGED_LINES, 12), (_LACKING_LINES, 5)])
-def test_it_touches_its_own_memory_only(tmp_path: Path, script: str, least: int) -> None:
+def test_it_touches_its_own_memory_only(
+    sanitized: Callable[[str], int], tmp_path: Path, script: str, least: int
+) -> None:
     folder = _LINES.format(folder=str(tmp_path))
-    assert sanitized(folder + script, tmp_path) >= least
+    assert sanitized(folder + script) >= least

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from array import array
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parsers.xspaces import unasked
-from tests.reading.chrome.test_scanner import sanitized
 from tests.xplane import message, varint
 from tracekit.compiled import library
 from tracekit.errors import FormatError
@@ -224,5 +224,5 @@ print(sound)
 """
 
 
-def test_it_touches_its_own_memory_only(tmp_path: Path) -> None:
-    assert sanitized(_WALKED, tmp_path) > 100
+def test_it_touches_its_own_memory_only(sanitized: Callable[[str], int]) -> None:
+    assert sanitized(_WALKED) > 100

@@ -21,7 +21,7 @@
  * Undo: the values of an event count only once `row_count` has grown past it (`commit`); what an
  * odd event wrote before it was found odd is taken back (`take_back`).
  */
-#if defined(__linux__)
+#if defined(__linux__) && !defined(_GNU_SOURCE)
 /* for fallocate, mkostemp and madvise; NOLINTNEXTLINE(cert-*,bugprone-*) */
 #define _GNU_SOURCE
 #endif

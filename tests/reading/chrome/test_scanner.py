@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -334,20 +332,6 @@ def test_without_a_compiler_there_is_no_library_and_it_is_said(
 
 # -- the memory it touches -------------------------------------------------------------------------
 
-_BEGIN = """
-import ctypes, random, sys
-sys.path.insert(0, {root!r})
-from tests.reading.chrome.test_scanner import damaged, seeds
-from tracekit.compiled import declared
-from tracekit.parsers.torch_profiler import rows as torch_profiler
-from tracekit.reading.chrome.events import EventDecoder
-from tracekit.reading.chrome.scanner import PADDING, Scanner
-
-rng, contents = random.Random(1), [text[text.index(b"[") + 1 :] for text in seeds()]
-plan = torch_profiler._PLAN
-library = declared(ctypes.CDLL({library!r}))
-decoder = EventDecoder(torch_profiler._TYPED_KEYS, torch_profiler._LAYOUTS)
-"""
 _DAMAGE = """
 import numpy as np
 from tracekit.reading.chrome.scanner import without
@@ -428,21 +412,6 @@ for number in range(100):
 assert len(asked) == len(set(asked)) > 2000, "each is asked for once"
 print(failed)
 """
-_FAILING = """
-#include <stdlib.h>
-__attribute__((visibility("default"))) long tables_left = -1;
-static void *failing_table(size_t count, size_t size) {{
-    return tables_left >= 0 && tables_left-- == 0 ? NULL : calloc(count, size);
-}}
-#define calloc failing_table
-__attribute__((visibility("default"))) long allocations_left = -1;
-static void *failing(void *memory, size_t size) {{
-    return allocations_left >= 0 && allocations_left-- == 0 ? NULL : realloc(memory, size);
-}}
-#define realloc failing
-#include "{source}"
-"""
-
 
 _CELLS = """
 from tests.reading.text.test_quoted_rows import DAMAGE, line
@@ -486,43 +455,6 @@ for _ in range(3000):
     sound += rows.mixed_rows(text, (0, 1, 0, 1, 2)) is not None
 print(sound)
 """
-
-
-@pytest.fixture(scope="module")
-def sanitized(tmp_path_factory: pytest.TempPathFactory, library: Any) -> Callable[[str], int]:
-    """What a script prints, with a library that stops at the first wrong access."""
-    folder = tmp_path_factory.mktemp("sanitized")
-    compiler = next(compiling.compilers())
-    source, target = folder / "failing.c", folder / compiling.NAME
-    source.write_text(_FAILING.format(source=ROOT / compiling.SOURCE))
-    options = ("-std=c11", "-g", "-O1", "-shared", "-fPIC", "-fsanitize=address,undefined")
-    command = [*compiler, *options, "-fno-sanitize-recover=all", "-o", str(target), str(source)]
-    built = subprocess.run(command, check=False, capture_output=True, text=True)
-    runtime = subprocess.run(
-        [*compiler, "-print-file-name=libasan.so"], check=False, capture_output=True, text=True
-    ).stdout.strip()
-    if built.returncode or not Path(runtime).is_file():
-        pytest.skip("this compiler has no sanitizers")
-    environment = os.environ | {
-        "LD_PRELOAD": runtime,
-        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
-        "PYTHONMALLOC": "malloc",  # so that the end of a text is the end of its allocation
-    }
-
-    def run(script: str) -> int:
-        whole = _BEGIN.format(root=str(ROOT), library=str(target)) + script
-        done = subprocess.run(
-            [sys.executable, "-c", whole],
-            check=False,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return int(done.stdout)
-
-    return run
 
 
 def test_sanitizers_find_nothing(sanitized: Callable[[str], int]) -> None:
