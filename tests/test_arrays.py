@@ -158,7 +158,7 @@ from tracekit.compiled import arrays
 
 arrays.library = lambda: library
 kept, made = [], 0
-with tempfile.TemporaryDirectory() as folder, arrays.in_files(Path(folder)):
+with tempfile.TemporaryDirectory() as folder, arrays.in_files(Path(folder), 1 << 16):
     for number in range(400):
         size = rng.randrange(1, 100_000)
         found = np.full(size, number) if number % 2 else np.zeros(size, np.int64)

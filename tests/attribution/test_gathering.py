@@ -47,9 +47,9 @@ def test_files_give_the_rows_that_memory_gives(
     folders: list[Path] = []
 
     @contextmanager
-    def noted(folder: Path) -> Iterator[None]:
+    def noted(folder: Path, *least_bytes: int) -> Iterator[None]:
         folders.append(folder)
-        with in_files(folder):
+        with in_files(folder, *least_bytes):
             yield
 
     monkeypatch.setattr(gathering, "in_files", noted)

@@ -10,14 +10,16 @@ from pathlib import Path
 import pyarrow as pa
 
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
-from tracekit.attribution.columns import Ints, batches, encoded
+from tracekit.attribution.columns import Ints, batches, encoded, give_back
 from tracekit.attribution.known import SourceCodes
-from tracekit.attribution.packing import Packed, packed, repacked
+from tracekit.attribution.packing import Packed, merged, packed
 from tracekit.compiled.arrays import in_files
 
 Columns = dict[str, Packed]
 #: Of what is gathered in memory; more goes into files, from then on as soon as it is a quarter.
 _MOST_BYTES = 24 << 20
+#: A column of that is in memory if it is smaller.
+_LEAST_KEPT_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +86,14 @@ class Gathered:
     def _put_away(self) -> None:
         """Put what is in memory into files."""
         self.is_large, self._bytes = True, 0
-        with in_files(self.folder):
+        with in_files(self.folder, _LEAST_KEPT_BYTES):
             for key, parts in self.parts.items():
                 done = self._in_files.get(key, 0)
                 if waiting := parts[done:]:
                     names = list(waiting[0])
-                    parts[done:] = [{n: repacked([p.pop(n) for p in waiting]) for n in names}]
+                    parts[done:] = [{n: merged([p.pop(n) for p in waiting]) for n in names}]
                 self._in_files[key] = len(parts)
+        give_back()
 
     def room(self) -> AbstractContextManager[None]:
         """Room for what is made of the columns: in files, if they are too many for memory."""

@@ -60,6 +60,13 @@ def packed(values: Ints) -> Packed:
 
 def repacked(columns: list[Packed]) -> Packed:
     """One column of several, which are taken from the list: memory cannot hold all twice."""
+    whole = merged(columns)
+    give_back()
+    return whole
+
+
+def merged(columns: list[Packed]) -> Packed:
+    """The same, of columns too small to give their memory back one by one."""
     known = [column for column in columns if column.least <= column.most]
     least = min((column.least for column in known), default=0)
     most = max((column.most for column in known), default=-1)
@@ -70,7 +77,6 @@ def repacked(columns: list[Packed]) -> Packed:
         column = columns.pop()
         codes[end - len(column) : end] = _recoded(column, least, kind)
         end -= len(column)
-    give_back()
     return Packed(codes, least, most)
 
 

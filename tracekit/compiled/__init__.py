@@ -96,7 +96,7 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
         number,
     ]
     found.tracekit_begin_array_files.restype = _POINTER
-    found.tracekit_begin_array_files.argtypes = [text]
+    found.tracekit_begin_array_files.argtypes = [text, _LONG]
     found.tracekit_end_array_files.restype = None
     found.tracekit_array_file_bytes.restype = _LONG
     return found

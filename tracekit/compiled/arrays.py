@@ -1,7 +1,7 @@
 """Large arrays of numpy in files, for what memory should not hold all at once.
 
-numpy lets its memory be managed by others (NEP 49): while `in_files` lasts, what this thread makes
-of 64 KB and more is in files without a name, of which memory holds what is used just now.
+numpy lets its memory be managed by others (NEP 49): while `in_files` lasts, the large ones
+that this thread makes are in files without a name, of which memory holds what is used just now.
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ from tracekit.compiled import library
 
 #: Places of functions in numpy's table of its C interface, which new versions only add to.
 _SET_HANDLER = 304
+#: Arrays of parts of rows, which come and go, are smaller.
+_LEAST_BYTES = 1 << 20
 
 
 @contextmanager
-def in_files(folder: Path) -> Iterator[None]:
-    """Keep large arrays that are made meanwhile in files in `folder`, however long they live.
+def in_files(folder: Path, least_bytes: int = _LEAST_BYTES) -> Iterator[None]:
+    """Keep arrays of so many bytes that are made meanwhile in files in `folder`.
 
-    Of this thread, and of others that run in a copy of its `contextvars` context. Without the C
-    library, and on other systems than Linux, arrays stay in memory.
+    They stay there, however long they live: those of this thread, and of others that run in a copy
+    of its `contextvars` context. Without the C library, and on other systems than Linux, arrays
+    stay in memory.
     """
     compiled = library()
-    handler = compiled and compiled.tracekit_begin_array_files(os.fsencode(folder / "arrayXXXXXX"))
+    handler = compiled and compiled.tracekit_begin_array_files(
+        os.fsencode(folder / "arrayXXXXXX"), least_bytes
+    )
     if not compiled or not handler:
         yield
         return

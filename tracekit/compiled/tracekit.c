@@ -2452,8 +2452,8 @@ typedef struct {
 
 #if defined(__linux__)
 
-enum { LEAST_IN_FILE = 1 << 16, MOST_PATH = 4096, PAGE = 4096, MOST_FILES = 1 << 14 };
-enum { LET_GO_NANOSECONDS = 30000000 };
+enum { MOST_PATH = 4096, PAGE = 4096, MOST_FILES = 1 << 14 };
+enum { LET_GO_NANOSECONDS = 12000000 };
 
 typedef struct {
     uint8_t *at;
@@ -2465,6 +2465,7 @@ static pthread_mutex_t array_lock = PTHREAD_MUTEX_INITIALIZER;
 static ArrayFile array_files[MOST_FILES];
 static int array_file_count;
 static int array_user_count; /* of those that have begun and not ended */
+static size_t least_in_file; /* bytes of an array */
 static pthread_t array_watch;
 static int has_array_watch;
 static char array_path[MOST_PATH]; /* of files, with an X for each letter to choose */
@@ -2517,7 +2518,7 @@ static void *allocate_array(void *context, size_t size) {
     uint8_t *at = NULL;
     int is_new;
     (void)context;
-    if (size >= LEAST_IN_FILE) {
+    if (size >= least_in_file) {
         pthread_mutex_lock(&array_lock);
         at = array_file(size, &is_new);
         pthread_mutex_unlock(&array_lock);
@@ -2530,7 +2531,7 @@ static void *allocate_zeros(void *context, size_t count, size_t size) {
     int is_new = 0;
     (void)context;
     if (size && count > SIZE_MAX / size) return NULL;
-    if (count * size >= LEAST_IN_FILE) {
+    if (count * size >= least_in_file) {
         pthread_mutex_lock(&array_lock);
         at = array_file(count * size, &is_new);
         pthread_mutex_unlock(&array_lock);
@@ -2587,9 +2588,9 @@ static void *watch_arrays(void *nothing) {
     return nothing;
 }
 
-/* From now on there are files; the last six letters of their `path` are XXXXXX. Returns the
- * handler; NULL where there can be none. */
-EXPORT ArrayHandler *tracekit_begin_array_files(const char *path) {
+/* From now on there are files, for arrays of `least` bytes and more; the last six letters of their
+ * `path` are XXXXXX. Returns the handler; NULL where there can be none. */
+EXPORT ArrayHandler *tracekit_begin_array_files(const char *path, int64_t least) {
     size_t length = strlen(path);
     if (length >= MOST_PATH) return NULL;
     pthread_mutex_lock(&array_lock);
@@ -2600,6 +2601,7 @@ EXPORT ArrayHandler *tracekit_begin_array_files(const char *path) {
     int is_watched = has_array_watch;
     if (is_watched) {
         memcpy(array_path, path, length + 1);
+        least_in_file = (size_t)least;
         array_user_count++;
     }
     pthread_mutex_unlock(&array_lock);
@@ -2627,8 +2629,8 @@ EXPORT int64_t tracekit_array_file_bytes(void) {
 
 #else
 
-EXPORT ArrayHandler *tracekit_begin_array_files(const char *path) {
-    (void)path;
+EXPORT ArrayHandler *tracekit_begin_array_files(const char *path, int64_t least) {
+    (void)path, (void)least;
     return NULL;
 }
 
