@@ -73,15 +73,16 @@ def main() -> None:
     peer = None if options.no_peer else installed("peer", PEER)
     reads = [measure((sys.executable, "-c", READ_SCRIPT, trace)) for _ in range(3)]
     # By turns: what else the machine does meets both.
-    our_runs, peer_runs = list[Measured](), list[Measured]()
+    our_runs, peer_runs, packed_runs = list[Measured](), list[Measured](), list[Measured]()
     for _ in range(options.repeats):
         our_runs.append(first_table(ours, trace, store))
         if peer:
             peer_runs.append(measure((peer, "-c", PEER_SCRIPT, trace), cwd=WORK))
+        packed_runs.append(first_table(ours, packed, WORK / "store-gz"))
         our_runs.append(first_table(ours, trace, store))
     rows = [Row("read the file", reads), Row("tracekit ingest + kernels", our_runs)]
     rows += [Row(PEER, peer_runs)] if peer else []
-    rows.append(Row("tracekit, from .json.gz", [first_table(ours, packed, WORK / "store-gz")]))
+    rows.append(Row("tracekit, from .json.gz", packed_runs))
     if options.huge:
         huge = grown(10 * options.copies)
         rows.append(

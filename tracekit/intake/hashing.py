@@ -19,9 +19,10 @@ def can_wait(job: Job, jobs: Sequence[Job], store: Store) -> bool:
     """Whether one of the `jobs`, a source that is read in parts, can be hashed after that.
 
     Its parts are then read sooner, and attribution leaves a core to the hash. A source that the
-    store may have, or get from another of the jobs, is hashed first, to read nothing in vain.
+    store may have, or get from another of the jobs, is hashed first, to read nothing in vain; a
+    compressed one together with its readers, to decompress it once.
     """
-    if job.identity is not None or len(job.parts) < 2:
+    if job.identity is not None or len(job.parts) < 2 or not job.source.is_seekable:
         return False
     size = _size_of(job)
     is_one = sum(_size_of(other) == size for other in jobs) == 1
