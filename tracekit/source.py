@@ -245,16 +245,24 @@ class ContentStream:
             while count := cast(io.BufferedIOBase, self._file).readinto(room[have:]):
                 have += count
             return have
-        while have < len(room):
-            if not self._rest:
-                self._rest = memoryview(self._piece() or b"")
-            count = min(len(room) - have, len(self._rest))
-            if not count:
-                break
-            room[have : have + count] = self._rest[:count]
-            self._rest = self._rest[count:]
-            have += count
+        while have < len(room) and (part := self._next_part(len(room) - have)):
+            room[have : have + len(part)] = part
+            have += len(part)
         return have
+
+    def skip(self, size: int) -> int:
+        """Pass over so many bytes of a compressed source; tells how many there were."""
+        left = size
+        while left and (part := self._next_part(left)):
+            left -= len(part)
+        return size - left
+
+    def _next_part(self, most: int) -> memoryview:
+        """The next bytes of a compressed source, as they come; none at the end."""
+        if not self._rest:
+            self._rest = memoryview(self._piece() or b"")
+        part, self._rest = self._rest[:most], self._rest[most:]
+        return part
 
     def _piece(self) -> bytes | None:
         """The next piece that is not empty; None at the end."""
@@ -265,10 +273,13 @@ class ContentStream:
                 return piece
         return None
 
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Iterator[bytes | memoryview]:
         """The content in pieces of no fixed size."""
-        while piece := self.read(_MOST_PIECE_BYTES):
-            yield piece
+        if self._is_plain:
+            while piece := self.read(_MOST_PIECE_BYTES):
+                yield piece
+        while part := self._next_part(_MOST_PIECE_BYTES):
+            yield part
 
 
 def _decompressed(source: Source, file: BinaryIO) -> Iterator[bytes | str]:

@@ -35,6 +35,9 @@ class Content(io.BytesIO):
     def read_into(self, room: memoryview) -> int:
         return self.readinto(room)
 
+    def skip(self, size: int) -> int:
+        return len(self.read(size))
+
 
 @dataclass
 class Reading:

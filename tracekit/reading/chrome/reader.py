@@ -121,9 +121,11 @@ class TraceReader:
         self._must_open_array()
         number, is_last = 0, False
         while not is_last:
-            block, start, is_last = self._next_block()
             if number % count == index:
+                block, start, is_last = self._next_block()
                 yield from self._decode_alone(block, start, is_last)
+            else:
+                is_last = self._skip_block()
             number += 1
         if self._stream.damage:
             raise PartMismatch
@@ -154,8 +156,8 @@ class TraceReader:
 
     def _fill(self, least: int = 0) -> bool:
         # A little ahead of the grid, where a block ends: so little of a block is read before it.
-        size = max(_READ_BYTES + (0 if self._until else _AHEAD_BYTES), least)
         rest = self._rest_in_place()
+        size = max(_READ_BYTES + (0 if len(rest) else _AHEAD_BYTES), least)
         text = bytearray(len(rest) + size + len(PADDING))
         text[: len(rest)] = rest
         room = memoryview(text)[len(rest) : len(rest) + size]
@@ -223,14 +225,7 @@ class TraceReader:
         target = max((self._cut // BLOCK_BYTES + 1) * BLOCK_BYTES - start, 0)
         while self._until - self._start < target and self._fill():
             pass
-        size = self._until - self._start
-        cut = self._find(_CUT, min(target, size), _MOST_BLOCK_BYTES)
-        if cut is None and not self._is_at_end:
-            raise FormatError(
-                f"{self._stream.path}: no event boundary within {_MOST_BLOCK_BYTES >> 20} MiB "
-                f"after byte {start:,}: not a list of trace events; see whether the file is what "
-                "its profiler wrote"
-            )
+        cut = self._next_cut(min(target, self._until - self._start))
         if cut is None:
             block = self._rest_in_place()
             self._drop_all()
@@ -239,6 +234,34 @@ class TraceReader:
         self._cut = start + cut[0]
         self._drop(cut[1])
         return block, start, False
+
+    def _skip_block(self) -> bool:
+        """Go to where `_next_block` would go; True at the end of the content."""
+        target = max((self._cut // BLOCK_BYTES + 1) * BLOCK_BYTES - self._offset, 0)
+        at_hand = min(target, self._until - self._start)
+        self._drop(at_hand)
+        if at_hand < target:
+            skipped = self._stream.skip(target - at_hand)
+            self._report.read(skipped)
+            self._offset += skipped
+        cut = self._next_cut(0)
+        if cut is None:
+            self._drop_all()
+            return True
+        self._cut = self._offset + cut[0]
+        self._drop(cut[1])
+        return False
+
+    def _next_cut(self, start: int) -> tuple[int, int] | None:
+        """The first cut from `start` of the rest of the buffer on; None for none in the content."""
+        cut = self._find(_CUT, start, _MOST_BLOCK_BYTES)
+        if cut is None and not self._is_at_end:
+            raise FormatError(
+                f"{self._stream.path}: no event boundary within {_MOST_BLOCK_BYTES >> 20} MiB "
+                f"after byte {self._offset:,}: not a list of trace events; see whether the file is "
+                "what its profiler wrote"
+            )
+        return cut
 
     # -- head and tail ------------------------------------------------------------------------
 
