@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from tracekit.ahead import made_ahead
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
 from tracekit.attribution.alone import alone
 from tracekit.attribution.columns import give_back, ids_in
@@ -23,6 +24,9 @@ from tracekit.attribution.origins import origins_of
 from tracekit.attribution.packing import packed
 from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
 from tracekit.attribution.sums import sum_rows
+
+#: Batches of allocations made while those of operators and work are.
+_MOST_AHEAD = 4
 
 __all__ = ["Gathered", "attributed", "gathered_from", "joined"]
 
@@ -60,13 +64,13 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     host.slices.drop("correlation_id", "external_id")
     done = work.without_ids(done)
     give_back()
-    yield from context_rows(host.tree, texts)
-    yield from op_rows(host, done, origins, texts, tracks)
-    is_alone, has_time = alone(done)
-    marks = pa.array(is_alone, mask=~has_time)
-    yield from work_rows(done, host, origins, marks, texts, tracks)
-    yield from sum_rows(done, origins, is_alone, texts)
-    del done, origins
-    give_back()
     events = allocations.joined_events(gathered.taken("allocations"))
-    yield from allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)
+    rows = allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)
+    with made_ahead(rows, _MOST_AHEAD) as last:
+        yield from context_rows(host.tree, texts)
+        yield from op_rows(host, done, origins, texts, tracks)
+        is_alone, has_time = alone(done)
+        marks = pa.array(is_alone, mask=~has_time)
+        yield from work_rows(done, host, origins, marks, texts, tracks)
+        yield from sum_rows(done, origins, is_alone, texts)
+        yield from last

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tracekit.ahead import made_ahead
 from tracekit.errors import StoreError
 from tracekit.intake.job import PartResult
 from tracekit.parser import Batch, Parser, PartedParser, Report, ThreadedParser
@@ -59,8 +56,9 @@ def gathering_of(parser: Parser, folder: Path) -> Gathered | None:
 
 def parse_whole(parser: Parser, source: Source, folder: Path, report: Report) -> PartResult:
     """A source read in one piece into `folder`, with its attribution."""
-    rows = _made_ahead(rows_of(parser, source, lambda: parser.parse(source, report)), _MOST_AHEAD)
-    result = write_rows(rows, folder, "1", report, gathering_of(parser, folder))
+    rows = rows_of(parser, source, lambda: parser.parse(source, report))
+    with made_ahead(rows, _MOST_AHEAD) as made:
+        result = write_rows(made, folder, "1", report, gathering_of(parser, folder))
     attribute([result.gathered], folder, report)
     return PartResult(report, result.rows)
 
@@ -91,19 +89,8 @@ def attribute(parts: Sequence[Gathered | None], folder: Path, report: Report) ->
     known = [part for part in parts if part is not None]
     found = joined(known) if len(known) == len(parts) else gathered_from(folder)
     del known, parts  # what they hold goes as it is used
-    with found.room():
-        rows = _made_ahead(attributed(found, folder), _MOST_ATTRIBUTED_AHEAD)
-        write_rows(rows, folder, "0", report)
-
-
-def _made_ahead(batches: Iterator[Any], most: int) -> Iterator[Any]:
-    """The batches, so many made in a thread while those before them are written."""
-    make = partial(copy_context().run, next, batches, None)  # where arrays are in files, too
-    with ThreadPoolExecutor(1, "tracekit-ahead") as beside:
-        coming = deque(beside.submit(make) for _ in range(most))
-        while (batch := coming.popleft().result()) is not None:
-            coming.append(beside.submit(make))
-            yield batch
+    with found.room(), made_ahead(attributed(found, folder), _MOST_ATTRIBUTED_AHEAD) as made:
+        write_rows(made, folder, "0", report)
 
 
 def rows_of(
