@@ -12,6 +12,7 @@ from tracekit.cli.app import _command, _name_of, app
 NAMES = [_name_of(one) for one in app.registered_commands]
 #: Beside these a parameter has its default, which no bound of its own excludes.
 VALUES = (None, True, False, "", "a", "7", "a b", "ä", "a\0b", "\udcff", ".", "missing/file")
+LISTS = (None, [], (), *([value] for value in VALUES[1:]), ("a", "b"), ["a", "ä"], ["a", None])
 
 
 def parameters(name: str) -> list[Any]:
@@ -40,7 +41,9 @@ def test_every_parameter_converts_as_typer_does(
     assert any(one.name == "help" for one in plain)
     for parameter in plain:
         own = type(parameter).get_runtime_param(parameter)
-        values = {*VALUES, Path(), Path("missing"), parameter.default}
+        values = [*VALUES, Path(), Path("missing"), parameter.default]
+        if parameter.nargs == -1 or getattr(parameter, "multiple", False):
+            values = [*LISTS, parameter.default]
         for value in values:
             ours = outcome(parameter.get_runtime_param(), value, parameter)
             assert ours == outcome(own, value, parameter), (parameter.name, value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from typer.core import TyperCommand, TyperGroup
 
@@ -52,13 +52,27 @@ class _Plain:
         return getattr(self._of_typer(), name)
 
 
+class _PlainList(_Plain):
+    """The same of a parameter that can be repeated."""
+
+    def coerce(self, value: Any, *given: Any, **named: Any) -> Any:
+        """Return what Typer would return."""
+        if value is None:
+            return ()
+        is_text = self._kind is str and all(type(e) is str and _is_plain(e) for e in value)
+        if isinstance(value, list | tuple) and (is_text or not value):
+            return list(value)
+        return self._of_typer().coerce(value, *given, **named)
+
+
 def _converting(parameter: Any) -> Any:
-    """Let a parameter with one value convert it, if it is plain; return the parameter."""
+    """Let a parameter convert plain values; return the parameter."""
     kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
-    is_one = parameter.nargs == 1 and not getattr(parameter, "multiple", False)
+    is_list = parameter.nargs == -1 or getattr(parameter, "multiple", False)
+    kinds = get_args(kind) if get_origin(kind) is list and is_list else (kind,)
     is_new = hasattr(parameter, "get_runtime_param") and "get_runtime_param" not in vars(parameter)
-    if is_new and is_one and kind in _KINDS:
-        plain = _Plain(kind, parameter.get_runtime_param)
+    if is_new and is_list == (get_origin(kind) is list) and kinds[0] in _KINDS:
+        plain = (_PlainList if is_list else _Plain)(kinds[0], parameter.get_runtime_param)
         parameter.get_runtime_param = lambda: plain
     return parameter
 
