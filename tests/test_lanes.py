@@ -66,3 +66,9 @@ def test_a_late_crossing_below_many_frames() -> None:
 def test_times_at_the_edge_of_64_bits() -> None:
     latest = int(np.iinfo(np.int64).max)
     assert lanes_of([(latest - 10, 8), (latest - 5, 100)]) == [1, 2]
+
+
+def test_more_than_a_viewer_can_use_stay_where_they_are() -> None:
+    """Each of these crosses all others."""
+    lanes = lanes_of([(start, 1000) for start in range(100)])
+    assert lanes == [*range(1, 65), *([1] * 36)]

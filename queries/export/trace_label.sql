@@ -2,7 +2,7 @@
 -- source = "Trace Event Format, as kineto writes it; docs/export.md, section Perfetto"
 -- needs = ["source_file"]
 -- depends = ["trace_lane", "trace_member", "trace_process", "trace_process_name", "trace_source",
--- "trace_thread", "trace_us"]
+-- "trace_thread", "trace_timed", "trace_us"]
 -- parameters = "run_id phase"
 -- columns = "event_json"
 with
@@ -16,16 +16,7 @@ with
         from
             (
                 select source_id, start_ns as time_ns
-                from slice
-                where run_id = $run_id
-                union all
-                select source_id, start_ns
-                from kernel
-                where run_id = $run_id
-                union all
-                select source_id, start_ns
-                from transfer
-                where run_id = $run_id
+                from trace_timed($run_id)
                 union all
                 select source_id, time_ns
                 from memory_event
@@ -60,29 +51,9 @@ with
     ),
     -- threads that have a number, and are named by the track
     tracks as (
-        select source_id, thread_id, track_name
-        from slice
-        where
-            run_id = $run_id
-            and process_id is null
-            and thread_id is not null
-            and track_name is not null
-        union
-        select source_id, thread_id, track_name
-        from kernel
-        where
-            run_id = $run_id
-            and process_id is null
-            and thread_id is not null
-            and track_name is not null
-        union
-        select source_id, thread_id, track_name
-        from transfer
-        where
-            run_id = $run_id
-            and process_id is null
-            and thread_id is not null
-            and track_name is not null
+        select distinct source_id, thread_id, track_name
+        from trace_timed($run_id)
+        where process_id is null and thread_id is not null and track_name is not null
     ),
     named as (
         select tracks.*, lane_index

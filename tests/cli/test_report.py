@@ -415,7 +415,7 @@ HARMFUL = (
 
 
 @pytest.mark.parametrize(
-    "names", [HARMFUL, ("a" * (1 << 18),), ("<b>" * 10_000,)], ids=["harmful", "long", "many"]
+    "names", [HARMFUL, ("a" * (1 << 20),), ("<b>" * 40_000,)], ids=["harmful", "long", "many"]
 )
 def test_a_name_is_only_text(
     tracekit: Tracekit, tmp_path: Path, small_trace: Path, names: tuple[str, ...]

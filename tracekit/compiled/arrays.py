@@ -48,7 +48,7 @@ def in_files(folder: Path, least_bytes: int = _LEAST_BYTES) -> Iterator[None]:
 
 def _set_handler() -> Any:
     """PyDataMem_SetHandler: takes a capsule, and returns the one before."""
-    interface = vars(import_module("numpy._core.multiarray"))["_ARRAY_API"]
+    interface = vars(import_module("numpy._core._multiarray_umath"))["_ARRAY_API"]
     pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     address = pointer_of(interface, None)

@@ -8,6 +8,8 @@ import pyarrow as pa
 from tracekit.attribution.columns import Flags, Ints, ends
 from tracekit.attribution.nesting import nesting_order, stacked
 
+#: An event that needs a further one stays where it is: to look for it would take too long.
+_MOST_LANES = 64
 _FIELDS = pa.struct({name: pa.int64() for name in ("event_id", "start_ns", "lane_index")})
 
 
@@ -59,17 +61,16 @@ def _may_cross(begin: Ints, durations: Ints, end: Ints) -> Flags:
 
 def _lanes(begin: list[int], end: list[int]) -> Ints:
     """The lanes of events in order, from 1; each lane is the stack of the events open in it."""
-    stacks: list[list[int]] = []
+    stacks: list[list[int]] = [[] for _ in range(_MOST_LANES)]
     found = []
     for start, till in zip(begin, end, strict=True):
-        for lane, stack in enumerate(stacks, 1):
+        lane = 1
+        for number, stack in enumerate(stacks, 1):
             while stack and stack[-1] <= start:
                 stack.pop()
             if not stack or till <= stack[-1]:
                 stack.append(till)
-                found.append(lane)
+                lane = number
                 break
-        else:
-            stacks.append([till])
-            found.append(len(stacks))
+        found.append(lane)
     return np.array(found, np.int64)
