@@ -314,10 +314,14 @@ def query_named(name: str, kind: Kind = "report") -> Query:
     if kind == "report" and name in RENAMED:
         raise UsageError(f"{name} is now called {RENAMED[name]}")
     query = known(name)
-    kinds = (kind, "finding") if kind == "report" else (kind,)
+    kinds: tuple[Kind, ...] = (kind, "finding") if kind == "report" else (kind,)
     if query is None or query.kind not in kinds:
-        names = ", ".join(_names_of(kind))
-        raise QueryError(f"there is no {kind} called {name!r}; known: {names}")
+        from difflib import get_close_matches  # only a wrong name needs it
+
+        names = [other for each in kinds for other in _names_of(each)]
+        near = "".join(f"did you mean {it!r}? " for it in get_close_matches(name, names, 1, 0.7))
+        listed = ", ".join(_names_of(kind))
+        raise QueryError(f"there is no {kind} called {name!r}; {near}known: {listed}")
     return query
 
 

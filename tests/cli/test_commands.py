@@ -468,6 +468,16 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
     [
         (["nope"], 5, "there is no report called 'nope'; known: REPORTS"),
         (
+            ["kernel_tim"],
+            5,
+            "there is no report called 'kernel_tim'; did you mean 'kernel_time'? known: REPORTS",
+        ),
+        (
+            ["idle_hots"],
+            5,
+            "there is no report called 'idle_hots'; did you mean 'idle_host'? known: REPORTS",
+        ),
+        (
             ["kernel_time", "--param", "x=1"],
             5,
             "the report kernel_time has no parameter 'x'; it has: run_id, phase",
