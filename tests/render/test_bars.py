@@ -22,6 +22,7 @@ from tracekit.errors import UsageError
 from tracekit.render import RenderOptions
 from tracekit.render.charts import draw, plot
 from tracekit.render.figure import SIZES, encoded, size_named
+from tracekit.render.page.pictures import drawn
 from tracekit.result import Result, ResultColumn
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -342,3 +343,25 @@ def test_many_reasons_are_counted() -> None:
         *(f"x r{n} NUM_FLOP: why" for n in range(6)),
         "x and 3 more",
     ]
+
+
+# -- on a page ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("count", "is_thin"), [(20, False), (1000, True)])
+def test_many_bars_on_a_page_lie_side_by_side_without_edges(count: int, is_thin: bool) -> None:
+    """An edge of the color of the page would cover a bar of less than a pixel."""
+    groups = (BarGroup(f"{n}", (Bar("", "ns", (("idle", 5.0),)),)) for n in range(count))
+    key = Key("idle", "idle", "idle")
+    chart = BarChart(
+        "ranks", "", (("Time", "ns"),), (key,), (BarPanel("", tuple(groups)),), TABLE, "rank"
+    )
+    ((_, picture),) = drawn(chart).panels
+    bars = [dict(re.findall(r'(\w+)="([^"]*)"', bar)) for bar in re.findall("<rect[^>]*>", picture)]
+    bars = [
+        bar for bar in bars if "height" in bar and float(bar["height"]) > 100 and "class" in bar
+    ]
+    assert len(bars) == count
+    assert {"thin" in bar["class"].split() for bar in bars} == {is_thin}
+    width, pitch = float(bars[0]["width"]), float(bars[1]["x"]) - float(bars[0]["x"])
+    assert width == pytest.approx(pitch if is_thin else 0.7 * pitch, abs=0.06)

@@ -28,6 +28,8 @@ MOST_POINTS = 400
 _NAME_WIDTH = 80
 _HEIGHT, _ROOF_HEIGHT = 300.0, 520.0
 _MOST_NAMES, _WIDEST_BAR = 24, 60.0
+#: A narrower bar has neither a gap beside it nor an edge, which would leave nothing of it.
+_THIN_BAR = 3.0
 _COLUMNS = 800
 _LEAST_RADIUS, _MOST_RADIUS = 4.0, 20.0
 _SHAPES = ("circle", "square", "up", "diamond", "down")
@@ -107,6 +109,9 @@ def _bar_marks(chart: BarChart, panel: BarPanel, frame: Frame, unit: str) -> Ite
     looks = _looks(chart.used_keys())
     title_of = {key.name: key.title for key in chart.keys}
     width = min(frame.x(0.85) - frame.x(0.15), _WIDEST_BAR)
+    is_thin = width < _THIN_BAR
+    if is_thin:
+        width = frame.x(1.0) - frame.x(0.0)
     for place, group in enumerate(panel.groups):
         for bar in group.bars:
             low = 0.0
@@ -119,7 +124,7 @@ def _bar_marks(chart: BarChart, panel: BarPanel, frame: Frame, unit: str) -> Ite
                         y=top,
                         width=width,
                         height=bottom - top,
-                        class_=looks[key],
+                        class_=f"{looks[key]} thin" if is_thin else looks[key],
                     )
                     what = f"{chart.x_title} {group.name}".strip()
                     yield mark(shape, f"{what}: {title_of[key]} {human(value, unit)}")
