@@ -48,9 +48,6 @@ _PARAMETER = re.compile(r"\$(\w+)")
 _MOST_KEPT_BYTES = 1 << 20
 # Parsing a MB takes about a second and blocks Python.
 _MOST_SQL = 2_000_000
-#: DuckDB 2.0.0 can take a sum above several outer joins for 0: comparisons with it are then
-#: constant, and sorting by it fails.
-_WRONG_OPTIMIZERS = "statistics_propagation"
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
@@ -149,7 +146,7 @@ class Database:
 
     def _settings(self) -> dict[str, str]:
         """Return DuckDB's settings for this store."""
-        found = self._limits.settings() | {"disabled_optimizers": _WRONG_OPTIMIZERS}
+        found = self._limits.settings()
         # Handing a few rows from thread to thread takes longer than computing them.
         return found | {"threads": "1"} if is_small(self._snapshot) else found
 
