@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tracekit.dictionaries import with_texts
 from tracekit.errors import FormatError
 from tracekit.parser import Report
 from tracekit.parsers.tensorflow_trace import outline
@@ -35,7 +36,7 @@ def read(path: Path, parser: str = "torch-profiler") -> Known | str:
             found.setdefault(name, []).append(batch)
     except FormatError as error:
         return str(error)
-    tables = {name: pa.Table.from_batches(batches) for name, batches in found.items()}
+    tables = {name: with_texts(batches) for name, batches in found.items()}
     for name, table in tables.items():
         names = table.column_names
         keys = names if name in _UNPLACED else ["event_id" if "event_id" in names else names[0]]

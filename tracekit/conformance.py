@@ -34,6 +34,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.dictionaries import plain_schema, with_texts
 from tracekit.errors import FormatError
 from tracekit.parser import (
     Batch,
@@ -232,7 +233,7 @@ class _Suite:
                     found.setdefault(table, []).append(batch)
             except ValueError as error:
                 raise self._error(f"rows of {item[0]!r} are not as they say: {error}") from error
-        rows = {name: pa.Table.from_batches(parts) for name, parts in found.items()}
+        rows = {name: with_texts(parts) for name, parts in found.items()}
         complaints = (*_value_complaints(rows), *_report_complaints(report, self._content_bytes()))
         if complaints:
             raise self._error("; ".join(complaints))
@@ -338,7 +339,9 @@ def _batch_complaint(item: Any) -> str | None:
         return f"parse yielded rows of {name!r}, which is not a table of tracekit.schema"
     if name in _STORE_TABLES:
         return f"parse yielded rows of {name!r}, which the store fills itself"
-    if name in TABLES and not batch.schema.equals(TABLES[name].schema, check_metadata=True):
+    if name in TABLES and not plain_schema(batch.schema).equals(
+        TABLES[name].schema, check_metadata=True
+    ):
         return f"rows of {name!r} have another schema: {_schema_difference(batch, name)}"
     if batch.num_rows > MOST_ROWS:
         return f"a batch of {name!r} has {batch.num_rows:,} rows; the maximum is {MOST_ROWS:,}"
@@ -358,7 +361,7 @@ def _shown(name: str, batch: pa.RecordBatch) -> Iterator[Batch]:
 
 
 def _schema_difference(batch: pa.RecordBatch, name: str) -> str:
-    wanted, found = list(TABLES[name].schema), list(batch.schema)
+    wanted, found = list(TABLES[name].schema), list(plain_schema(batch.schema))
     if [f.name for f in wanted] != [f.name for f in found]:
         return f"columns {[f.name for f in found]}"
     odd = [f"{f.name} is {f}" for f, w in zip(found, wanted, strict=True) if not f.equals(w)]

@@ -138,7 +138,8 @@ class Parser(Protocol):
     ``name`` is what ``--format`` takes; ``title`` says in a line what it reads. ``sniff`` looks
     at the first 64 KiB of the decompressed content and never raises. ``parse`` yields
     ``(table name, record batch)`` in the schema of ``tracekit.schema``, bounded batches, constant
-    memory; it raises FormatError when the file is broken beyond use.
+    memory; columns of texts may be dictionaries of them, with 32 bits for each place. It raises
+    FormatError when the file is broken beyond use.
     """
 
     name: str

@@ -1289,11 +1289,17 @@ EVENT_TABLES = tuple(name for name, table in TABLES.items() if table.is_event)
 
 
 def batch(table: Table, columns: dict[str, pa.Array], length: int) -> pa.RecordBatch:
-    """Return a record batch of `table` from some of its columns; the others are NULL."""
+    """Return a record batch of `table` from some of its columns; the others are NULL.
+
+    Texts may be dictionaries of them.
+    """
     arrays = [
         columns[field.name] if field.name in columns else _nulls(length, field.type)
         for field in table.schema
     ]
+    if any(pa.types.is_dictionary(array.type) for array in arrays):
+        fields = [f.with_type(a.type) for f, a in zip(table.schema, arrays, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
     return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
 
 

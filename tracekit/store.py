@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 
 from tracekit import manifest
+from tracekit.dictionaries import with_dictionaries
 from tracekit.errors import StoreError, UsageError
 from tracekit.schema import (
     BLAKE3,
@@ -39,6 +40,7 @@ from tracekit.schema import (
     SHA256,
     SOURCE_FILE,
     TABLES,
+    TEXT,
     Table,
     batch_of_rows,
 )
@@ -94,6 +96,7 @@ _GROWING = frozenset(
 _VARYING = frozenset(
     (
         "kernel_counter.dur_ns",
+        "slice.dur_ns",
         "kernel_metric.value",
         "launch_key",
         "elapsed_cycles",
@@ -225,9 +228,6 @@ class _Waiting:
     row_count: int = 0
     size_bytes: int = 0
 
-    def has_other(self, schema: pa.Schema) -> bool:
-        return bool(self.batches) and not _is_same(self.batches[0].schema, schema)
-
     def add(self, batch: pa.RecordBatch) -> None:
         self.batches.append(batch)
         self.row_count += batch.num_rows
@@ -268,7 +268,7 @@ class TableWriter:
         """Add rows, which are written in row groups; an empty batch creates no file."""
         if not batch.num_rows:
             return
-        if table in self._waiting and self._waiting[table].has_other(batch.schema):
+        if table in WIDE_FORMS and self._has_other(table, batch.schema):
             self._flush(table)
         waiting = self._waiting.setdefault(table, _Waiting())
         waiting.add(batch)
@@ -284,7 +284,7 @@ class TableWriter:
                 writer.close()
 
     def _flush(self, table: str) -> None:
-        rows = pa.Table.from_batches(self._waiting.pop(table).batches)
+        rows = with_dictionaries(self._waiting.pop(table).batches)
         with self._given_up_on_error():
             if table in self._writers and not _is_same(self._writers[table].schema, rows.schema):
                 self._finish(table)
@@ -299,6 +299,11 @@ class TableWriter:
         before, self._written = self._written, self._written + rows.num_rows
         if self._written // _TRIM_ROWS > before // _TRIM_ROWS:
             pa.default_memory_pool().release_unused()
+
+    def _has_other(self, table: str, schema: pa.Schema) -> bool:
+        """Return whether the rows that wait have another schema."""
+        waiting = self._waiting.get(table)
+        return waiting is not None and not _is_same(waiting.batches[0].schema, schema)
 
     def _next_path(self, table: str) -> Path:
         """Return the path of the next file of a table, in a folder that exists."""
@@ -328,7 +333,10 @@ class TableWriter:
 
 
 def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWriter:
-    """Return a writer with dictionaries for repeated values and deltas for growing ones."""
+    """Return a writer with dictionaries for repeated values and deltas for growing ones.
+
+    Of texts there are no statistics: no reader has use for the least of a group, and it takes time.
+    """
     import pyarrow.parquet as pq
 
     form = WIDE_FORMS.get(table)
@@ -341,16 +349,25 @@ def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWrit
         for field in schema
         if field.type == pa.int64() and (field.name in _GROWING or field.name in narrow)
     ]
-    return pq.ParquetWriter(
+    writer = pq.ParquetWriter(
         path,
         schema,
         compression="zstd",
         compression_level=1 if form else _COMPRESSION_LEVEL,  # deltas are short
         use_dictionary=[name for name in schema.names if name not in (*growing, *varying)],
         column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED"),
+        write_statistics=[field.name for field in schema if not _is_text(field.type)],
         dictionary_pagesize_limit=4 << 20,
         write_page_index=False,
+        store_schema=False,  # texts are read as such, not as dictionaries
     )
+    if schema.metadata:  # is part of that schema
+        writer.add_key_value_metadata(schema.metadata)
+    return writer
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind == TEXT or bool(pa.types.is_dictionary(kind))
 
 
 class Store:

@@ -11,6 +11,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.dictionaries import encoded
 from tracekit.parser import Batch, Report
 from tracekit.parsers.torch_profiler.categories import (
     FLOW_KINDS,
@@ -54,6 +55,7 @@ from tracekit.schema import (
     SLICE,
     STEP,
     TABLES,
+    TEXT,
     TRANSFER,
     batch,
     batch_of_rows,
@@ -295,7 +297,13 @@ class _TorchRows(EventRows):
         self.device_ids.update(i for i in pc.unique(device_ids).to_pylist() if i is not None)
 
     def _steps(self, slices: pa.RecordBatch) -> Iterator[Batch]:
-        marked = pc.indices_nonzero(pc.starts_with(slices["name"], "ProfilerStep#"))
+        names = encoded(slices["name"])
+        is_step = pc.starts_with(names.dictionary, "ProfilerStep#")
+        if not is_step.true_count:
+            return
+        marked = pc.indices_nonzero(is_step.take(names.indices))
+        if not len(marked):
+            return
         rows = [
             {key: row[key] for key in _STEP_COLUMNS}
             | {"step_index": int(m[1]), "step_kind": _step_kind(row["category_name"])}
@@ -358,15 +366,15 @@ def _step_kind(category: str) -> str:
 
 def _directions(names: pa.Array) -> pa.Array:
     """Return where the copies with these names go."""
-    known = names.dictionary_encode()
+    known = encoded(names)
     directions = [direction(name or "") for name in known.dictionary.to_pylist()]
     return pa.array(directions, pa.string()).take(known.indices)
 
 
 def _complete_transfers(rows: ScannedRows) -> None:
     rows.put_by_route(_BY_ROUTE["transfer"])
-    is_copy = pc.equal(rows.columns["transfer_kind"], "memcpy")
-    names = pc.if_else(is_copy, rows.columns["name"], None)
+    is_copy = pc.equal(rows.columns["transfer_kind"].cast(TEXT), "memcpy")
+    names = pc.if_else(is_copy, rows.columns["name"].cast(TEXT), None)
     rows.columns["direction_kind"] = pc.if_else(is_copy, _directions(names), None)
 
 
@@ -375,7 +383,7 @@ def _kind_of_slice(route: Route) -> str:
 
 
 #: What the route of a plain event says of its row: by table and column, a text for each route.
-_BY_ROUTE: dict[str, dict[str, Callable[[Route], str | None]]] = {
+_BY_ROUTE: dict[str, dict[str, Callable[[Route], str]]] = {
     "slice": {"slice_kind": _kind_of_slice, "category_name": lambda route: route.category},
     "kernel": {},
     "transfer": {"transfer_kind": lambda route: TRANSFER_KINDS[route.category]},

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.ingested import Ingested
+from tracekit.dictionaries import with_texts
 from tracekit.errors import FormatError
 from tracekit.parser import Issue, Report
 from tracekit.registry import detect, parser_named
@@ -82,7 +83,7 @@ def read(path: Path) -> Read:
     batches: dict[str, list[pa.RecordBatch]] = {}
     for name, batch in parser_named("torch-profiler").parse(Source.at(path), report):
         batches.setdefault(name, []).append(batch)
-    return Read({name: pa.Table.from_batches(parts) for name, parts in batches.items()}, report)
+    return Read({name: with_texts(parts) for name, parts in batches.items()}, report)
 
 
 Recorded = Callable[[str], Read]

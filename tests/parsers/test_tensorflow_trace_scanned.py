@@ -214,7 +214,7 @@ def test_every_trace_is_what_python_makes_of_it(path: Path) -> None:
 def test_plain_events_are_scanned(text: str, tmp_path: Path) -> None:
     found = scanned(text)
     assert found is not None
-    assert (len(found.plain), found.odd, found.closed_at) == (1, [], None)
+    assert (found.plain_count, found.odd, found.closed_at) == (1, [], None)
     both(tmp_path / "trace.json", trace([text]))
 
 
@@ -222,7 +222,7 @@ def test_plain_events_are_scanned(text: str, tmp_path: Path) -> None:
 def test_odd_events_are_left_to_python(text: str, tmp_path: Path) -> None:
     found = scanned(text)
     assert found is not None
-    assert (len(found.plain), [group.ids.tolist() for group in found.odd]) == (0, [[100]])
+    assert (found.plain_count, [group.ids.tolist() for group in found.odd]) == (0, [[100]])
     both(tmp_path / "trace.json", trace([text]))
 
 

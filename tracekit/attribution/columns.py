@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from tracekit.dictionaries import encoded
 from tracekit.schema import TABLES, TEXT
 
 Ints = NDArray[np.integer[Any]]
@@ -69,13 +70,6 @@ class Texts:
     def absorb(self, others: Texts) -> Codes:
         """Add the texts of `others`; their codes here, by their codes there."""
         return np.array([self.code(text) for text in others.values], np.int32)
-
-
-def encoded(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
-    """A column as a dictionary and places in it."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def by_text(column: pa.Array | pa.ChunkedArray, number: Callable[[str | None], int]) -> Codes:

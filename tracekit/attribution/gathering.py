@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tracekit.attribution import allocations, captures, flows, slices, steps, work
-from tracekit.attribution.columns import Ints, batches, encoded, give_back
+from tracekit.attribution.columns import Ints, batches, give_back
 from tracekit.attribution.known import SourceCodes
 from tracekit.attribution.packing import Packed, merged, packed
 from tracekit.compiled.arrays import in_files
@@ -48,8 +48,6 @@ _WANTED = {
     table: tuple(dict.fromkeys(name for each in of_it.values() for name in each.columns))
     for table, of_it in _GATHERERS.items()
 }
-#: What several gatherers want encoded, all rows of it.
-_ENCODED = {"slice": ("name", "slice_kind")}
 
 
 @dataclass(slots=True)
@@ -72,8 +70,6 @@ class Gathered:
         if wanted is None:
             return
         rows = rows.select(wanted)
-        for name in _ENCODED.get(table, ()):
-            rows = rows.set_column(wanted.index(name), name, encoded(rows[name]))
         for purpose, gatherer in _GATHERERS[table].items():
             found = gatherer.gather(rows, self.known)
             if len(next(iter(found.values()))):

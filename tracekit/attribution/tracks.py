@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import Codes, distinct, encoded, firsts_of, together
+from tracekit.attribution.columns import Codes, distinct, firsts_of, together
+from tracekit.dictionaries import encoded
 
 PLACE = ("process_id", "thread_id", "track_name")
 

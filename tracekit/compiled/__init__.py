@@ -32,7 +32,7 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_scanner.restype = _POINTER
     for name in ("scan", "table", "key", "route", "free"):
         getattr(found, f"tracekit_{name}").restype = _INT
-    for name in ("rows", "odd", "column"):
+    for name in ("rows", "bytes", "odd", "places", "coded"):
         getattr(found, f"tracekit_{name}").restype = _LONG
     text = ctypes.c_char_p
     found.tracekit_is_ascii.restype = _INT
@@ -51,8 +51,15 @@ def declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tracekit_without.restype = _INT
     found.tracekit_without.argtypes = [_LONG, *(_POINTER,) * 7]
     found.tracekit_rows.argtypes = [_POINTER, _INT]
+    for name in ("clear", "undo"):
+        getattr(found, f"tracekit_{name}").restype = None
+    for name in ("clear", "undo", "bytes"):
+        getattr(found, f"tracekit_{name}").argtypes = [_POINTER]
     found.tracekit_odd.argtypes = [_POINTER, _POINTER]
-    found.tracekit_column.argtypes = [_POINTER, _INT, _INT, _POINTER]
+    found.tracekit_places.argtypes = [_POINTER, _INT, _LONG, _POINTER]
+    found.tracekit_copy.restype = None
+    found.tracekit_copy.argtypes = [_POINTER, _INT, _LONG, _POINTER, _POINTER]
+    found.tracekit_coded.argtypes = [_POINTER, _INT, _INT, _POINTER]
     found.tracekit_free.argtypes = [_POINTER]
     found.tracekit_nest.restype = _INT
     found.tracekit_nest.argtypes = [_LONG, *(_POINTER,) * 5]

@@ -19,7 +19,8 @@
  * byte ends every loop over the text, as JSON has none. Other text may come between, that of the
  * next blocks: an event that reaches into it is refused.
  * Undo: the values of an event count only once `row_count` has grown past it (`commit`); what an
- * odd event wrote before it was found odd is taken back (`take_back`).
+ * odd event wrote before it was found odd is taken back (`take_back`), and so are all rows of a
+ * text that is refused (`tracekit_undo`). Rows wait from scan to scan until Python copied them.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 /* for fallocate, mkostemp and madvise; NOLINTNEXTLINE(cert-*,bugprone-*) */
@@ -49,7 +50,9 @@ enum { PADDING = 64, MOST_DEPTH = 64, MOST_TABLES = 8, MOST_COLUMNS = 64, MOST_K
 enum { MOST_ROUTES = 128, MOST_NAME = 48, MOST_OTHERS = 32, MOST_NUMBER = 40, FIRST_ROWS = 1024 };
 enum { MOST_PROBES = 256 };
 
-enum { COLUMN_INTEGER = 0, COLUMN_TEXT = 1 };
+enum { MOST_TEXTS = 1 << 14, MOST_TEXT_BYTES = 1 << 20, FIRST_TEXTS = 256, PLACE_NUMBERS = 5 };
+
+enum { COLUMN_INTEGER = 0, COLUMN_TEXT = 1, COLUMN_CODED = 2 };
 /* What a key's value must be, and what is kept of it; see `Kind` in scanner.py. */
 enum {
     KEY_INTEGER,
@@ -90,6 +93,13 @@ typedef struct {
     uint8_t *bytes;
     int64_t size, capacity; /* of `bytes` */
     int64_t known_count;
+    int64_t size_before, known_before; /* the last scan */
+    /* of COLUMN_CODED: which text a row has. `ends` and `bytes` have each text once; they last from
+     * scan to scan, until they are many. What follows the last is the text of the current row. */
+    int32_t *codes;
+    int64_t text_count, text_capacity, generation;
+    uint64_t *places; /* of texts by their hashes: half of the hash, and the code + 1; 0: free */
+    int64_t place_count;
 } Column;
 
 typedef struct {
@@ -103,10 +113,13 @@ typedef struct {
 typedef struct Table {
     int column_count, key_count, role[ROLES];
     struct Table *kinds; /* of the texts of its events, or NULL: then every argument is also kept */
+    int coded[MOST_COLUMNS], coded_count; /* columns that are COLUMN_CODED */
+    int texts[MOST_COLUMNS], text_count;  /* and COLUMN_TEXT */
     Column columns[MOST_COLUMNS];
     Key keys[MOST_KEYS];
     int following[MOST_KEYS + 1]; /* the key that came after each, from 1; after 0, the first */
     int64_t row_count, capacity;
+    int64_t rows_before; /* the last scan */
 } Table;
 
 typedef struct {
@@ -129,6 +142,32 @@ typedef struct {
     int64_t odd_count, odd_capacity;
 } Scanner;
 
+/* ---- hashes ---- */
+
+static uint64_t mixed(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t hash_with(uint64_t hash, const uint8_t *from, const uint8_t *to) {
+    uint64_t word = 0;
+    for (; to - from >= 8; from += 8) {
+        memcpy(&word, from, 8);
+        hash = mixed(hash, word);
+    }
+    int64_t rest = to - from; /* fewer than 8 bytes */
+    word = 0;
+    if (rest >= 4) { /* all of them by two words, which may overlap */
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, to - 4, 4);
+        word = (uint64_t)last << 32 | first;
+    } else {
+        for (int64_t i = 0; i < rest; i++) word = word << 8 | from[i];
+    }
+    return mixed(hash ^ (uint64_t)rest, word);
+}
+
 /* ---- memory ---- */
 
 static void *grown(Scanner *scanner, void *memory, int64_t size) {
@@ -150,9 +189,39 @@ static int resize_column(Scanner *scanner, Column *column, int64_t old, int64_t 
         column->integers = integers;
         return 1;
     }
+    if (column->kind == COLUMN_CODED) {
+        int32_t *codes = grown(scanner, column->codes, capacity * 4);
+        if (!codes) return 0;
+        memset(codes + old, 0, (size_t)(capacity - old) * 4);
+        column->codes = codes;
+        return 1;
+    }
     int32_t *ends = grown(scanner, column->ends, (capacity + 1) * 4);
     if (!ends) return 0;
     column->ends = ends;
+    return 1;
+}
+
+/* Make room for one more text of a coded column: at least half of the places stay free. */
+static int make_text_room(Scanner *scanner, Column *column) {
+    if (column->text_count < column->text_capacity) return 1;
+    int64_t capacity = column->text_capacity ? 2 * column->text_capacity : FIRST_TEXTS;
+    int32_t *ends = grown(scanner, column->ends, (capacity + 1) * 4);
+    if (!ends) return 0;
+    if (!column->ends) ends[0] = 0;
+    column->ends = ends;
+    uint64_t *places = grown(scanner, column->places, 2 * capacity * 8);
+    if (!places) return 0;
+    column->places = places;
+    memset(places, 0, (size_t)capacity * 2 * 8);
+    column->text_capacity = capacity;
+    column->place_count = 2 * capacity;
+    for (int64_t i = 0; i < column->text_count; i++) {
+        uint64_t hash = hash_with(0, column->bytes + ends[i], column->bytes + ends[i + 1]);
+        uint64_t at = hash & (uint64_t)(column->place_count - 1);
+        while (places[at]) at = (at + 1) & (uint64_t)(column->place_count - 1);
+        places[at] = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)(i + 1);
+    }
     return 1;
 }
 
@@ -161,7 +230,7 @@ static int begin_column(Scanner *scanner, Table *table, Column *column) {
     if (column->known) return 1;
     if (!resize_column(scanner, column, 0, table->capacity)) return 0;
     if (column->kind == COLUMN_TEXT) memset(column->ends, 0, (size_t)(table->row_count + 1) * 4);
-    return 1;
+    return column->kind != COLUMN_CODED || make_text_room(scanner, column);
 }
 
 static int make_room(Scanner *scanner, Table *table) {
@@ -217,11 +286,46 @@ static int put_text(Scanner *scanner, Table *table, int at, const uint8_t *from,
     return 1;
 }
 
+/* Give the current row the code of its text, which is new or known; 0 if there is no room, or too
+ * many texts have like hashes. */
+static int code_text(Scanner *scanner, Column *column, int64_t row) {
+    if (!make_text_room(scanner, column)) return 0;
+    const uint8_t *from = column->bytes + column->ends[column->text_count];
+    const uint8_t *to = column->bytes + column->size;
+    uint64_t hash = hash_with(0, from, to), last = (uint64_t)(column->place_count - 1);
+    for (uint64_t n = 0; n < MOST_PROBES; n++) {
+        uint64_t *place = &column->places[(hash + n) & last];
+        if (!*place) {
+            column->codes[row] = (int32_t)column->text_count++;
+            column->ends[column->text_count] = (int32_t)column->size;
+            *place = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)column->text_count;
+            return 1;
+        }
+        if ((*place ^ hash) >> 32) continue;
+        int64_t code = (int64_t)(*place & UINT32_MAX) - 1, start = column->ends[code];
+        if (column->ends[code + 1] - start != to - from) continue;
+        if (to > from && memcmp(column->bytes + start, from, (size_t)(to - from)) != 0) continue;
+        column->codes[row] = (int32_t)code;
+        column->size = from - column->bytes;
+        return 1;
+    }
+    return 0;
+}
+
+static int code_texts(Scanner *scanner, Table *table) {
+    for (int i = 0; i < table->coded_count; i++) {
+        Column *column = &table->columns[table->coded[i]];
+        if (!has_value(column, table->row_count)) continue;
+        if (!code_text(scanner, column, table->row_count)) return 0;
+    }
+    return 1;
+}
+
 /* The row is complete. */
 static void commit(Table *table) {
     int64_t row = table->row_count++;
-    for (int i = 0; i < table->column_count; i++) {
-        Column *column = &table->columns[i];
+    for (int i = 0; i < table->text_count; i++) {
+        Column *column = &table->columns[table->texts[i]];
         if (column->ends) column->ends[row + 1] = (int32_t)column->size;
     }
 }
@@ -236,13 +340,15 @@ static void take_back(Table *table) {
             column->known[row / 8] &= (uint8_t)~(1 << (row % 8));
             column->known_count--;
         }
-        if (column->ends) column->size = column->ends[row];
+        if (column->ends)
+            column->size = column->ends[column->kind == COLUMN_CODED ? column->text_count : row];
     }
 }
 
 /* ---- kinds ---- */
 
 static int64_t text_size(const Column *column, int64_t row, const uint8_t **from) {
+    if (!column->ends) return *from = column->bytes, 0; /* no text was ever put */
     int64_t end = column->ends[row + 1];
     *from = column->bytes + column->ends[row];
     return end - column->ends[row];
@@ -1024,6 +1130,7 @@ static const uint8_t *read_event(Scanner *scanner, Event *event, const uint8_t *
         if ((event->seen & needed) != needed || !find_route(scanner, event)) return NULL;
     }
     if (!is_complete(event) || !put_event(scanner, event, id)) return NULL;
+    if (!code_texts(scanner, event->table)) return NULL;
     commit(event->table);
     return at + 1;
 }
@@ -1041,19 +1148,63 @@ static int keep_odd(Scanner *scanner, int64_t start, int64_t end, int64_t id) {
     return 1;
 }
 
+/* Begin anew with the texts of a coded column. */
+static void forget_texts(Column *column) {
+    column->text_count = column->size = 0;
+    column->generation++;
+    memset(column->places, 0, (size_t)column->place_count * 8);
+}
+
 static void clear_table(Table *table) {
     for (int i = 0; i < table->column_count; i++) {
         Column *column = &table->columns[i];
         if (column->known) memset(column->known, 0, (size_t)table->capacity / 8);
-        column->known_count = column->size = 0;
+        column->known_count = 0;
+        if (column->kind != COLUMN_CODED)
+            column->size = 0;
+        else if (column->text_count > MOST_TEXTS || column->size > MOST_TEXT_BYTES)
+            forget_texts(column);
     }
     table->row_count = 0;
 }
 
-static void clear(Scanner *scanner) {
-    scanner->odd_count = 0;
+static void mark_tables(Scanner *scanner) {
+    for (int i = 0; i < scanner->table_count; i++) {
+        Table *table = &scanner->tables[i];
+        table->rows_before = table->row_count;
+        for (int j = 0; j < table->column_count; j++) {
+            Column *column = &table->columns[j];
+            column->size_before = column->size, column->known_before = column->known_count;
+        }
+    }
+}
+
+/* The rows of the last scan never were. Texts stay known. */
+static void undo_table(Table *table) {
+    int64_t end = table->row_count < table->capacity ? table->row_count + 1 : table->row_count;
+    for (int i = 0; i < table->column_count; i++) {
+        Column *column = &table->columns[i];
+        for (int64_t row = table->rows_before; column->known && row < end; row++)
+            column->known[row / 8] &= (uint8_t)~(1 << (row % 8));
+        column->known_count = column->known_before;
+        if (column->kind != COLUMN_CODED)
+            column->size = column->size_before;
+        else if (column->ends)
+            column->size = column->ends[column->text_count];
+    }
+    table->row_count = table->rows_before;
+}
+
+/* Forget the rows of all scans. */
+EXPORT void tracekit_clear(Scanner *scanner) {
     for (int i = 0; i < scanner->table_count; i++)
         if (&scanner->tables[i] != scanner->kinds.table) clear_table(&scanner->tables[i]);
+}
+
+/* Forget the rows of the last scan. */
+EXPORT void tracekit_undo(Scanner *scanner) {
+    for (int i = 0; i < scanner->table_count; i++)
+        if (&scanner->tables[i] != scanner->kinds.table) undo_table(&scanner->tables[i]);
 }
 
 EXPORT int tracekit_is_ascii(const uint8_t *text, int64_t size) {
@@ -1062,17 +1213,9 @@ EXPORT int tracekit_is_ascii(const uint8_t *text, int64_t size) {
     return any < 0x80;
 }
 
-/* Read the events of a text of `size` bytes that begins with one; their ids count from `first_id`.
- *
- * ALL_READ: the text ends after an event. CLOSED: the list of events closes at `place`. REFUSED: it
- * is not sound, or memory ran out: nothing of it counts. `count` is the number of events, the odd
- * ones too.
- */
-EXPORT int tracekit_scan(Scanner *scanner, const uint8_t *text, int64_t size, int64_t first_id,
-                         int64_t *count, int64_t *place) {
+static int scan_events(Scanner *scanner, const uint8_t *text, int64_t size, int64_t first_id,
+                       int64_t *count, int64_t *place) {
     const uint8_t *at = skip_space(text);
-    if (scanner->failed) return REFUSED;
-    clear(scanner);
     for (*count = 0;; ++*count) {
         Event event = {0};
         if (*at != '{') return REFUSED;
@@ -1096,6 +1239,23 @@ EXPORT int tracekit_scan(Scanner *scanner, const uint8_t *text, int64_t size, in
     }
 }
 
+/* Read the events of a text of `size` bytes that begins with one; their ids count from `first_id`.
+ * Their rows follow those of earlier scans, until `tracekit_clear`.
+ *
+ * ALL_READ: the text ends after an event. CLOSED: the list of events closes at `place`. REFUSED: it
+ * is not sound, or memory ran out: nothing of it counts. `count` is the number of events, the odd
+ * ones too.
+ */
+EXPORT int tracekit_scan(Scanner *scanner, const uint8_t *text, int64_t size, int64_t first_id,
+                         int64_t *count, int64_t *place) {
+    if (scanner->failed) return REFUSED;
+    scanner->odd_count = 0;
+    mark_tables(scanner);
+    int found = scan_events(scanner, text, size, first_id, count, place);
+    if (found == REFUSED) tracekit_undo(scanner);
+    return found;
+}
+
 /* ---- what Python asks ---- */
 
 EXPORT Scanner *tracekit_scanner(void) {
@@ -1108,7 +1268,11 @@ EXPORT int tracekit_table(Scanner *scanner, int column_count, const int *kinds, 
     if (scanner->table_count == MOST_TABLES || column_count > MOST_COLUMNS) return -1;
     Table *table = &scanner->tables[scanner->table_count];
     table->column_count = column_count;
-    for (int i = 0; i < column_count; i++) table->columns[i].kind = kinds[i];
+    for (int i = 0; i < column_count; i++) {
+        table->columns[i].kind = kinds[i];
+        if (kinds[i] == COLUMN_CODED) table->coded[table->coded_count++] = i;
+        if (kinds[i] == COLUMN_TEXT) table->texts[table->text_count++] = i;
+    }
     memcpy(table->role, roles, sizeof table->role);
     return scanner->table_count++;
 }
@@ -1155,22 +1319,92 @@ EXPORT int64_t tracekit_rows(const Scanner *scanner, int table) {
     return scanner->tables[table].row_count;
 }
 
+/* How many bytes all rows take, about. */
+EXPORT int64_t tracekit_bytes(const Scanner *scanner) {
+    int64_t bytes = 0;
+    for (int i = 0; i < scanner->table_count; i++) {
+        const Table *table = &scanner->tables[i];
+        for (int j = 0; j < table->column_count; j++) {
+            const Column *column = &table->columns[j];
+            if (column->known_count) bytes += table->row_count * (column->integers ? 8 : 4);
+            if (column->kind == COLUMN_TEXT) bytes += column->size;
+        }
+    }
+    return bytes;
+}
+
 /* The odd events of the last scan: their number; `*places` is three numbers for each. */
 EXPORT int64_t tracekit_odd(const Scanner *scanner, const int64_t **places) {
     *places = scanner->odd;
     return scanner->odd_count;
 }
 
-/* A column of the last scan: how many rows have a value; `found` is where its bits, its integers or
- * offsets, and its texts are, and how long these are. */
-EXPORT int64_t tracekit_column(const Scanner *scanner, int table, int number, int64_t *found) {
+/* Where a part of a column begins that takes `size` bytes; the next comes after it. */
+static int64_t place_after(int64_t *end, int64_t size) {
+    int64_t start = *end;
+    *end = (start + size + PADDING - 1) / PADDING * PADDING;
+    return start;
+}
+
+/* Where copies of the columns of a table are to be, from row `first` on, a multiple of 8; how many
+ * bytes all take. PLACE_NUMBERS for each column: how many of all rows have a value (0: nothing is
+ * copied); where its bits are (-1: every row has a value); its integers, offsets or codes; its
+ * texts, and how long they are. Of a coded column, the last two are the generation of its texts,
+ * and how many there are. */
+EXPORT int64_t tracekit_places(const Scanner *scanner, int number, int64_t first, int64_t *found) {
+    const Table *table = &scanner->tables[number];
+    int64_t end = 0, count = table->row_count - first;
+    for (int i = 0; i < table->column_count; i++, found += PLACE_NUMBERS) {
+        const Column *column = &table->columns[i];
+        if (!(found[0] = column->known_count)) continue;
+        int is_full = column->known_count == table->row_count;
+        found[1] = is_full ? -1 : place_after(&end, (count + 7) / 8);
+        if (column->kind == COLUMN_INTEGER) {
+            found[2] = place_after(&end, count * 8);
+        } else if (column->kind == COLUMN_CODED) {
+            found[2] = place_after(&end, count * 4);
+            found[3] = column->generation, found[4] = column->text_count;
+        } else {
+            found[2] = place_after(&end, (count + 1) * 4);
+            found[4] = column->ends[table->row_count] - column->ends[first];
+            found[3] = place_after(&end, found[4] + PADDING); /* a reader looks ahead */
+        }
+    }
+    return end;
+}
+
+/* Copy the columns of a table from row `first` on to `to`, where `tracekit_places` says. */
+EXPORT void tracekit_copy(const Scanner *scanner, int number, int64_t first, const int64_t *found,
+                          uint8_t *to) {
+    const Table *table = &scanner->tables[number];
+    int64_t count = table->row_count - first;
+    for (int i = 0; i < table->column_count; i++, found += PLACE_NUMBERS) {
+        const Column *column = &table->columns[i];
+        if (!found[0]) continue;
+        if (found[1] >= 0)
+            memcpy(to + found[1], column->known + first / 8, (size_t)(count + 7) / 8);
+        if (column->kind == COLUMN_INTEGER) {
+            memcpy(to + found[2], column->integers + first, (size_t)count * 8);
+        } else if (column->kind == COLUMN_CODED) {
+            memcpy(to + found[2], column->codes + first, (size_t)count * 4);
+        } else {
+            int32_t begin = column->ends[first];
+            for (int64_t row = 0; row <= count; row++) {
+                int32_t offset = column->ends[first + row] - begin;
+                memcpy(to + found[2] + 4 * row, &offset, 4);
+            }
+            if (found[4]) memcpy(to + found[3], column->bytes + begin, (size_t)found[4]);
+            memset(to + found[3] + found[4], 0, PADDING);
+        }
+    }
+}
+
+/* The texts of a coded column: how many there are, and where they and their ends are. */
+EXPORT int64_t tracekit_coded(const Scanner *scanner, int table, int number, int64_t *found) {
     const Column *column = &scanner->tables[table].columns[number];
-    found[0] = (int64_t)(intptr_t)column->known;
-    found[1] = column->kind == COLUMN_TEXT ? (int64_t)(intptr_t)column->ends
-                                           : (int64_t)(intptr_t)column->integers;
-    found[2] = (int64_t)(intptr_t)column->bytes;
-    found[3] = column->size;
-    return column->known_count;
+    found[0] = (int64_t)(intptr_t)column->ends;
+    found[1] = (int64_t)(intptr_t)column->bytes;
+    return column->text_count;
 }
 
 EXPORT void tracekit_free(Scanner *scanner) {
@@ -1179,6 +1413,7 @@ EXPORT void tracekit_free(Scanner *scanner) {
         for (int j = 0; j < scanner->tables[i].column_count; j++) {
             Column *column = &scanner->tables[i].columns[j];
             free(column->known), free(column->integers), free(column->ends), free(column->bytes);
+            free(column->codes), free(column->places);
         }
     free(scanner->kinds.hashes);
     free(scanner->kinds.places);
@@ -1465,22 +1700,6 @@ typedef struct {
 typedef struct {
     const uint8_t *from, *to;
 } Field;
-
-static uint64_t mixed(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-    return hash ^ (hash >> 32);
-}
-
-static uint64_t hash_with(uint64_t hash, const uint8_t *from, const uint8_t *to) {
-    uint64_t word = 0;
-    for (; to - from >= 8; from += 8) {
-        memcpy(&word, from, 8);
-        hash = mixed(hash, word);
-    }
-    word = (uint64_t)(to - from) << 56; /* fewer than 8 bytes, and how many */
-    for (int shift = 0; from < to; from++, shift += 8) word |= (uint64_t)*from << shift;
-    return mixed(hash, word);
-}
 
 static uint64_t hash_of_key(const uint8_t *key, int64_t size) {
     const uint8_t *end = key + size;

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from tracekit.ahead import made_ahead
+from tracekit.dictionaries import plain_schema
 from tracekit.errors import StoreError
 from tracekit.intake.job import PartResult
 from tracekit.parser import Batch, Parser, PartedParser, Report, ThreadedParser
@@ -141,7 +142,7 @@ def _is_of(table: str, batch: pa.RecordBatch) -> bool:
     if form := WIDE_FORMS.get(table):
         with contextlib.suppress(ValueError):
             return bool(layout_in(form, batch))
-    return table in TABLES and bool(batch.schema == TABLES[table].schema)
+    return table in TABLES and bool(plain_schema(batch.schema) == TABLES[table].schema)
 
 
 def _counted(table: str, batch: pa.RecordBatch) -> dict[str, int]:

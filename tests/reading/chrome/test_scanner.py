@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -188,14 +189,14 @@ REFUSED = [
 def test_plain_events_are_scanned(text: str, library: Any) -> None:
     found = scanned(text.encode())
     assert found is not None
-    assert (len(found.plain), found.odd, found.closed_at) == (1, [], None)
+    assert (found.plain_count, found.odd, found.closed_at) == (1, [], None)
 
 
 @pytest.mark.parametrize("text", ODD)
 def test_odd_events_are_left_to_python(text: str, library: Any) -> None:
     found = scanned(text.encode())
     assert found is not None
-    assert (len(found.plain), [group.ids.tolist() for group in found.odd]) == (0, [[100]])
+    assert (found.plain_count, [group.ids.tolist() for group in found.odd]) == (0, [[100]])
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -215,22 +216,24 @@ def test_a_block_ends_where_it_ends_whatever_follows(end: int, following: str) -
     content = text[:end] + (text[end:] + following.encode() + PADDING)
     decoder = EventDecoder(torch_profiler._TYPED_KEYS, torch_profiler._LAYOUTS)
     blocks = memoryview(content)[:end], memoryview(text[:end])
+    scanners = [scanner_module.Scanner(found, torch_profiler._PLAN) for _ in blocks]
     in_place, alone = (
-        scanner_module.Scanner(found, torch_profiler._PLAN).scan(block, 0, decoder)
-        for block in blocks
+        scanner.scan(block, 0, decoder) for scanner, block in zip(scanners, blocks, strict=True)
     )
     assert (in_place is None) == (alone is None)
     if in_place is not None and alone is not None:
         assert in_place.closed_at == alone.closed_at
-        assert in_place.plain.event_count == alone.plain.event_count
-        tables = [scan.plain.tables["kernel"].columns for scan in (in_place, alone)]
+        assert in_place.plain_count == alone.plain_count
+        tables = [
+            scanner.plain(0, 2, is_last=True).tables["kernel"].columns for scanner in scanners
+        ]
         assert tables[0] == tables[1]
 
 
 def test_the_end_of_the_list_is_told(library: Any) -> None:
     found = scanned(f"{text_of()} , {text_of(cat='odd')}\n ] , more".encode())
     assert found is not None
-    assert (len(found.plain), sum(map(len, found.odd))) == (1, 1)
+    assert (found.plain_count, sum(map(len, found.odd))) == (1, 1)
     assert found.closed_at == len(f"{text_of()} , {text_of(cat='odd')}\n ")
 
 
@@ -243,6 +246,39 @@ def test_rows_of_such_events_are_those_of_python(
     fast, slow = read_both(path)
     assert fast == slow
     assert not isinstance(fast, str)
+
+
+# -- texts that repeat ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("count", "width"), [(40_000, 5), (30_000, 300)], ids=["many", "long"])
+def test_texts_are_forgotten_when_they_are_many(
+    count: int, width: int, tmp_path: Path, library: Any
+) -> None:
+    path = tmp_path / "trace.json"
+    names = [f"{i:0{width}d}" for i in range(count)]
+    events = [text_of(name=name, args={"a": name[-3:]}) for name in (*names, *names[::-7])]
+    path.write_text(f'{{"traceEvents": [{", ".join(events)}]}}')
+    fast, slow = read_both(path)
+    assert fast == slow
+    assert not isinstance(fast, str)
+    assert sorted(fast[0]["kernel"]["name"].to_pylist()) == sorted([*names, *names[::-7]])
+
+
+def test_texts_of_like_hashes_take_no_more_time_than_python(library: Any) -> None:
+    """As many texts as a hostile file likes that begin to be looked for at the same place."""
+    numbers = np.arange(600_000)
+    texts = np.char.mod("%08d", numbers).astype("S8")
+    factor = np.uint64(0x9E3779B97F4A7C15)
+    hashes = texts.view("<u8") * factor  # that of eight bytes in tracekit.c
+    hashes = (hashes ^ (hashes >> np.uint64(32))) * factor
+    hashes = (hashes ^ (hashes >> np.uint64(32))) & np.uint64(1023)
+    alike = texts[hashes == 5][:400]
+    found = scanned(", ".join(text_of(name=name.decode()) for name in alike).encode())
+    assert found is not None
+    odd = sum(map(len, found.odd))
+    assert odd > 50
+    assert found.plain_count + odd == len(alike) == 400
 
 
 # -- damage ---------------------------------------------------------------------------------------
@@ -341,7 +377,9 @@ for _ in range(1500):
     text = damaged(rng.choice(contents), rng)
     found = scanner.scan(memoryview(text), 0, decoder)
     sound += found is not None
-    for rows in found.plain.tables.values() if found else ():
+    is_last = rng.random() < 0.2  # others wait
+    plain = scanner.plain(0, found.plain_count, is_last=is_last) if found else None
+    for rows in plain.tables.values() if plain else ():
         if "args_json" in rows.columns:
             without(rows.columns["args_json"], np.arange(0, len(rows), 2), ("a", "correlation_id"))
     size = rng.randrange(len(text) + 1)
@@ -366,16 +404,21 @@ contents = [
 #: One allocation fails, the first, the second and so on: the block is refused, and each after it.
 _LACK = """
 left = ctypes.c_long.in_dll(library, "allocations_left")
-text = memoryview(b",".join(contents[0][:-2] for _ in range(60)))
+small = memoryview(contents[0][:-2])
+text = memoryview(b",".join(small for _ in range(60)))
 refused = 0
 for number in range(10_000):
-    scanner, left.value = Scanner(library, plan), number
+    scanner = Scanner(library, plan)
+    before = scanner.scan(text[:1], 0, decoder) if number % 2 else scanner.scan(small, 0, decoder)
+    left.value = number // 2
     first = scanner.scan(text, 0, decoder)
     if left.value >= 0:
         break
     left.value = -1
     assert first is None
     assert scanner.scan(text, 0, decoder) is None
+    kept = scanner.plain(0, 0, is_last=True).tables.values()  # of the block before
+    assert sum(map(len, kept)) == (before.plain_count if before else 0)
     refused += 1
 left.value = -1
 assert first is not None

@@ -90,6 +90,7 @@ class TraceReader:
             if traces > 1:
                 self._tell_concatenated(start)
             yield from self._events()
+        yield from self._waiting()
         if self._stream.damage:
             self._tell_cut(self._offset, self._stream.damage)
 
@@ -112,6 +113,7 @@ class TraceReader:
             yield from self._decode_alone(block, start, is_last)
             if is_last:
                 break
+        yield from self._waiting()
 
     def _begins_with_list(self) -> bool:
         return self._stream.read(4096).removeprefix(_BOM).lstrip()[:1] == b"["
@@ -129,6 +131,7 @@ class TraceReader:
             number += 1
         if self._stream.damage:
             raise PartMismatch
+        yield from self._waiting()
 
     def _must_open_array(self) -> None:
         self._skip_space()
@@ -158,15 +161,21 @@ class TraceReader:
         # A little ahead of the grid, where a block ends: so little of a block is read before it.
         rest = self._rest_in_place()
         size = max(_READ_BYTES + (0 if len(rest) else _AHEAD_BYTES), least)
-        text = bytearray(len(rest) + size + len(PADDING))
+        text = self._room(len(rest) + size + len(PADDING))
         text[: len(rest)] = rest
         room = memoryview(text)[len(rest) : len(rest) + size]
         count = 0 if self._is_at_end else self._stream.read_into(room)
         self._is_at_end = not count
         self._report.read(count)
-        if count:
-            self._buffer, self._start, self._until = text, 0, len(rest) + count
+        self._buffer, self._start, self._until = text, 0, len(rest) + count
+        text[self._until : self._until + len(PADDING)] = PADDING
         return count > 0
+
+    def _room(self, size: int) -> bytearray:
+        """Memory for `size` bytes and what is in it: that of the block before, if it is enough."""
+        if isinstance(self._buffer, bytearray) and len(self._buffer) >= size:
+            return self._buffer
+        return bytearray(size)
 
     def _rest_in_place(self) -> memoryview:
         return memoryview(self._buffer)[self._start : self._until]
@@ -423,17 +432,34 @@ class TraceReader:
         self, view: memoryview, start: int, *, is_last: bool
     ) -> tuple[list[Events], Stop, int] | None:
         """The same by the scanner; None if there is none, or it does not see to the end."""
-        found = None if self._scanner is None else self._scanner.scan(view, start, self._decoder)
-        if found is None or (is_last and found.closed_at is None):
+        if self._scanner is None:
             return None
+        found = self._scanner.scan(view, start, self._decoder)
+        if found is None:
+            return None
+        if not self._is_whole(found.closed_at, view, is_last=is_last):
+            self._scanner.undo()
+            return None
+        plain = self._scanner.plain(start, found.plain_count)
+        groups = self._counted([plain, *found.odd])
         if found.closed_at is None:
-            return self._counted([found.plain, *found.odd]), Stop.ALL_READ, len(view)
-        is_all = is_last and not bytes(view[found.closed_at + 1 :]).strip()
-        if not is_all and not closes_events(
-            bytes(view), found.closed_at, is_list_root=self._is_list, is_last=is_last
-        ):
-            return None
-        return self._counted([found.plain, *found.odd]), Stop.CLOSED, found.closed_at
+            return groups, Stop.ALL_READ, len(view)
+        return groups, Stop.CLOSED, found.closed_at
+
+    def _is_whole(self, closed_at: int | None, view: memoryview, *, is_last: bool) -> bool:
+        """Whether the list of events closes in a block where it may, or not."""
+        if closed_at is None:
+            return not is_last
+        if is_last and not bytes(view[closed_at + 1 :]).strip():
+            return True
+        return closes_events(bytes(view), closed_at, is_list_root=self._is_list, is_last=is_last)
+
+    def _waiting(self) -> Iterator[ScannedBlock]:
+        """The rows of plain events that came with no block, if there are any."""
+        if self._scanner is not None:
+            rest = self._scanner.plain(self._offset, 0, is_last=True)
+            if rest.tables:
+                yield rest
 
     def _sound(self, text: bytes, start: int, *, is_last: bool) -> tuple[list[Events], Stop, int]:
         groups = self._counted(self._decoder.decode(text, start))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.compiled import library
+from tracekit.dictionaries import repeats
 from tracekit.reading.chrome.columns import Arg, Choice, Scaling, reference
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.salvage import DAMAGE
@@ -25,7 +27,10 @@ from tracekit.schema import INT, REAL, TEXT, Column, Table
 #: What follows a text that is scanned: the scanner looks ahead.
 PADDING = bytes(64)
 _LARGEST_BLOCK_BYTES = 1 << 30
-_INTEGER_COLUMN, _TEXT_COLUMN = range(2)
+#: Of rows that wait: about those of a row group of the store.
+_DUE_BYTES = 8 << 20
+_INTEGER_COLUMN, _TEXT_COLUMN, _CODED_COLUMN = range(3)
+_PLACE_NUMBERS = 5
 _INTEGER, _NUMBER, _JSON, _TEXT, _VECTOR, _OTHER, _DIGITS, _REFERENCE, _LABEL = range(9)
 _MOST_WITHOUT = 64
 #: More are forgotten: no program has so many instructions, but each event may have its own name.
@@ -92,12 +97,17 @@ class ScannedRows:
         """The number of rows."""
         return len(self.numbers)
 
-    def put_by_route(self, texts: Mapping[str, Callable[[Route], str | None]]) -> None:
-        """Add columns with a text for each route."""
-        used = pc.unique(self.numbers).to_pylist()
+    def put_by_route(self, texts: Mapping[str, Callable[[Route], str]]) -> None:
+        """Add columns with a text for each route, as dictionaries."""
+        numbers = self.numbers.to_numpy()
+        used = np.flatnonzero(np.bincount(numbers)).tolist()
         for column, text in texts.items():
-            known = [text(route) if i in used else None for i, route in enumerate(self.routes)]
-            self.columns[column] = pa.array(known, TEXT).take(self.numbers)
+            known = {number: text(self.routes[number]) for number in used}
+            values = sorted(set(known.values()))
+            places = np.zeros(len(self.routes), np.int32)
+            places[used] = [values.index(known[number]) for number in used]
+            indices = pa.array(places[numbers])
+            self.columns[column] = pa.DictionaryArray.from_arrays(indices, pa.array(values, TEXT))
 
 
 @dataclass(slots=True)
@@ -147,7 +157,8 @@ class Kinds:
 class ScannedBlock:
     """The plain events of the block at ``block_offset``, by table; ``kinds`` hold until the next.
 
-    Without a table of kinds in the plan, ``kinds`` has none.
+    ``event_count`` is how many the block has. Their rows may come with those of a later one. With a
+    table of kinds in the plan they do not, and ``kinds`` has them.
     """
 
     block_offset: int
@@ -174,7 +185,7 @@ class ScannedBlock:
 class Scan:
     """What a block gave: plain events, odd ones, and where the list closes in it, if it does."""
 
-    plain: ScannedBlock
+    plain_count: int
     odd: list[EventGroup]
     closed_at: int | None
 
@@ -193,6 +204,15 @@ class _ScanTable:
     names: list[str]
     kinds: list[int]
     args: Mapping[str, Arg]
+    texts: dict[str, _Texts] = field(default_factory=dict)  # of coded columns
+
+
+@dataclass(slots=True)
+class _Texts:
+    """The texts of a coded column as they were: they grow, and begin anew as a new generation."""
+
+    generation: int = -1
+    values: pa.Array = field(default_factory=lambda: pa.array([], TEXT))
 
 
 class Scanner:
@@ -210,7 +230,7 @@ class Scanner:
         if plan.kinds is not None:
             wanted.append(plan.kinds)
         for table in dict.fromkeys(wanted):
-            self._add_columns(table, plan.args[table.name])
+            self._add_columns(table, plan.args[table.name], is_coded=plan.kinds is None)
         for number, found in enumerate(self._tables):
             if found.table is not plan.kinds:
                 self._add_keys(number, plan.typed, has_kinds=plan.kinds is not None)
@@ -228,10 +248,10 @@ class Scanner:
         if self._scanner:
             self._scan.tracekit_free(self._scanner)
 
-    def _add_columns(self, table: Table, args: Mapping[str, Arg]) -> None:
+    def _add_columns(self, table: Table, args: Mapping[str, Arg], *, is_coded: bool) -> None:
         own = {name for names in _ROLES for name in names}
         names = [c.name for c in table.columns if c.name in own or c.name in args] + ["route"]
-        kinds = [_column_kind(table, name, args.get(name)) for name in names]
+        kinds = [_column_kind(table, name, args.get(name), is_coded=is_coded) for name in names]
         roles = [next((names.index(n) for n in role if n in names), -1) for role in _ROLES]
         self._scan.tracekit_table(self._scanner, len(names), _numbers(kinds), _numbers(roles))
         self._tables.append(_ScanTable(table, names, kinds, args))
@@ -280,7 +300,7 @@ class Scanner:
         assert was_added, route
 
     def scan(self, block: memoryview, offset: int, decoder: EventDecoder) -> Scan | None:
-        """The events of `block`, which begins at `offset` of the content.
+        """The events of `block`, which begins at `offset` of the content; see `plain` for rows.
 
         None if it is not sound throughout, or holds what `decoder` refuses: then it is to be read
         without the scanner.
@@ -304,14 +324,31 @@ class Scanner:
         try:
             odd = self._odd(block, offset, decoder)
         except DAMAGE:
+            self.undo()
             return None
+        plain_count = count.value - sum(map(len, odd))
+        return Scan(plain_count, odd, place.value if end == _CLOSED else None)
+
+    def undo(self) -> None:
+        """Forget the rows of the block just scanned."""
+        self._scan.tracekit_undo(self._scanner)
+
+    def plain(self, offset: int, count: int, *, is_last: bool = False) -> ScannedBlock:
+        """The `count` plain events of the block just scanned, at `offset`.
+
+        Their rows wait until they are many, or the last: handing them out takes time.
+        """
+        block = ScannedBlock(offset, count, {}, self._kinds)
         shown = self._tables[:-1] if self._kinds.columns else self._tables
-        tables = {t.table.name: self._rows(i) for i, t in enumerate(shown)}
-        known = {name: rows for name, rows in tables.items() if rows is not None}
+        is_due = is_last or self._scan.tracekit_bytes(self._scanner) >= _DUE_BYTES
+        if is_due or self._kinds.columns:
+            for number, table in enumerate(shown):
+                if (rows := self._rows(number)) is not None:
+                    block.tables[table.table.name] = rows
+            self._scan.tracekit_clear(self._scanner)
         if self._kinds.columns:
             self._learn_kinds(len(shown))
-        plain = ScannedBlock(offset, count.value - sum(map(len, odd)), known, self._kinds)
-        return Scan(plain, odd, place.value if end == _CLOSED else None)
+        return block
 
     def _odd(self, block: memoryview, offset: int, decoder: EventDecoder) -> list[EventGroup]:
         """The odd events of the block just scanned."""
@@ -332,11 +369,7 @@ class Scanner:
         if not count:
             return None
         found = self._tables[number]
-        columns: dict[str, pa.Array] = {}
-        for place, name in enumerate(found.names):
-            column = self._column(number, place, count)
-            if column is not None:
-                columns[name] = column
+        columns = self._columns(number, count)
         for name in columns.keys() & found.args.keys():
             kind = found.table.schema.field(name).type
             columns[name] = _made(columns[name], found.args[name], kind)
@@ -347,35 +380,55 @@ class Scanner:
         first, count = self._kinds.count, self._scan.tracekit_rows(self._scanner, number)
         if count == first:
             return
-        names = self._tables[number].names
-        found = {name: self._later(number, place, first, count) for place, name in enumerate(names)}
-        self._kinds.add(found, count - first)
-
-    def _later(self, table: int, place: int, first: int, count: int) -> pa.Array:
-        """A copy of the rows of a column from `first` on."""
         start = first // 8 * 8
-        column = self._column(table, place, count, start)
-        if column is None:
-            return pa.nulls(count - first)
-        return column.slice(first - start)
+        found = self._columns(number, count, start)
+        nothing = pa.nulls(count - start)
+        names = self._tables[number].names
+        later = {name: found.get(name, nothing).slice(first - start) for name in names}
+        self._kinds.add(later, count - first)
 
-    def _column(self, table: int, place: int, count: int, start: int = 0) -> pa.Array | None:
-        """A copy of a column, which the next scan changes, from `start` on, a multiple of 8."""
-        at = (ctypes.c_int64 * 4)()
-        known_count = self._scan.tracekit_column(self._scanner, table, place, at)
-        if not known_count:
-            return None
-        bits, values, texts, _ = at
-        size = count - start
-        known = None if known_count == count else _copied(bits + start // 8, (size + 7) // 8)
-        if self._tables[table].kinds[place] == _INTEGER_COLUMN:
-            buffers = [known, _copied(values + 8 * start, 8 * size)]
-            return pa.Array.from_buffers(INT, size, buffers)
-        ends = np.frombuffer(ctypes.string_at(values + 4 * start, 4 * (size + 1)), np.int32)
-        first, last = int(ends[0]), int(ends[-1])
-        places = pa.py_buffer(ends - first if first else ends)
-        buffers = [known, places, _copied(texts + first, last - first, len(PADDING))]
-        return pa.Array.from_buffers(TEXT, size, buffers)
+    def _columns(self, number: int, count: int, start: int = 0) -> dict[str, pa.Array]:
+        """Copies of the columns of a table, which the next scan changes, that have values.
+
+        They have the rows from `start` on, a multiple of 8.
+        """
+        found, size = self._tables[number], count - start
+        at = (ctypes.c_int64 * (_PLACE_NUMBERS * len(found.names)))()
+        length = self._scan.tracekit_places(self._scanner, number, start, at)
+        memory = pa.allocate_buffer(length)
+        self._scan.tracekit_copy(self._scanner, number, start, at, memory.address)
+        places, columns = iter(at), dict[str, pa.Array]()
+        for place, (name, kind) in enumerate(zip(found.names, found.kinds, strict=True)):
+            known_count, bits, values, texts, text_size = islice(places, _PLACE_NUMBERS)
+            if not known_count:
+                continue
+            known = None if bits < 0 else memory.slice(bits, (size + 7) // 8)
+            if kind == _INTEGER_COLUMN:
+                buffers = [known, memory.slice(values, 8 * size)]
+                columns[name] = pa.Array.from_buffers(INT, size, buffers)
+            elif kind == _TEXT_COLUMN:
+                parts = memory.slice(values, 4 * (size + 1)), memory.slice(texts, text_size)
+                columns[name] = pa.Array.from_buffers(TEXT, size, [known, *parts])
+            else:
+                buffers = [known, memory.slice(values, 4 * size)]
+                codes = pa.Array.from_buffers(pa.int32(), size, buffers)
+                coded = self._texts(number, place, texts, text_size)
+                columns[name] = pa.DictionaryArray.from_arrays(codes, coded, safe=False)
+        return columns
+
+    def _texts(self, number: int, place: int, generation: int, count: int) -> pa.Array:
+        """The texts of a coded column, copied if they are not those of the block before."""
+        found = self._tables[number]
+        known = found.texts.setdefault(found.names[place], _Texts())
+        if known.generation != generation or len(known.values) != count:
+            at = (ctypes.c_int64 * 2)()
+            self._scan.tracekit_coded(self._scanner, number, place, at)
+            ends = ctypes.string_at(at[0], 4 * (count + 1))
+            texts = ctypes.string_at(at[1], int(np.frombuffer(ends, np.int32)[-1]))
+            buffers = [None, pa.py_buffer(ends), pa.py_buffer(texts)]
+            known.values = pa.Array.from_buffers(TEXT, count, buffers)
+            known.generation = generation
+        return known.values
 
 
 class _Without(ctypes.Structure):
@@ -414,11 +467,6 @@ def without(objects: pa.Array, rows: npt.NDArray[np.int64], keys: Collection[str
     return pa.Array.from_buffers(TEXT, len(rows), buffers)
 
 
-def _copied(address: int, size: int, more: int = 0) -> pa.Buffer:
-    """A copy of `size` bytes, with `more` after them if there are any."""
-    return pa.py_buffer(ctypes.string_at(address, size + more) if size else b"")
-
-
 def _numbers(values: Sequence[int]) -> Any:
     return (ctypes.c_int * len(values))(*values)
 
@@ -435,11 +483,14 @@ def _is_utf8(text: memoryview) -> bool:
     return True
 
 
-def _column_kind(table: Table, name: str, argument: Arg | None) -> int:
-    """What a column holds in the scanner: integers, or text."""
+def _column_kind(table: Table, name: str, argument: Arg | None, *, is_coded: bool) -> int:
+    """What a column holds in the scanner: integers, text, or codes of texts that repeat."""
     if name == "route" or (argument is not None and isinstance(argument.convert, Choice)):
         return _INTEGER_COLUMN
-    return _INTEGER_COLUMN if table.schema.field(name).type == INT else _TEXT_COLUMN
+    field = table.schema.field(name)
+    if field.type == INT:
+        return _INTEGER_COLUMN
+    return _CODED_COLUMN if is_coded and repeats(field) else _TEXT_COLUMN
 
 
 def _key_kind(table: Table, column: str, argument: Arg, *, is_json: bool) -> int:
