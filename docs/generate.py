@@ -437,6 +437,7 @@ _COMMAND_EXAMPLES = {
     "report": ["tracekit report gpu --store S -o gpu.html"],
     "export": ["tracekit export gpu --store S -o gpu-trace.json.gz"],
     "remove": ["tracekit remove cut --store S"],
+    "compact": ["tracekit compact --grace 0 --store S"],
     "check": ["tracekit check --store S"],
 }
 #: The order in which a reader meets them; others come after.
@@ -461,6 +462,7 @@ _ORDER = (
     "query",
     "sql",
     "remove",
+    "compact",
     "check",
 )
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tracekit.schema import TABLES, batch_of_rows
-from tracekit.store import Commit, Said, Store, TableWriter
+from tracekit.snapshot import Commit
+from tracekit.store import Said, Store, TableWriter
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 

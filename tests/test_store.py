@@ -28,9 +28,8 @@ from tracekit.errors import StoreError, UsageError
 from tracekit.intake import Options, Outcome, ingest
 from tracekit.joins import join
 from tracekit.schema import KERNEL, SCHEMA_VERSION, TABLES, batch
+from tracekit.snapshot import Commit, Snapshot
 from tracekit.store import (
-    Commit,
-    Snapshot,
     Store,
     TableWriter,
     create_store,

@@ -70,7 +70,7 @@ def _as_texts(parts: Sequence[pa.Array]) -> pa.ChunkedArray:
 
 
 def _as_dictionary(parts: Sequence[pa.Array]) -> pa.DictionaryArray:
-    if all(part.type == TEXT and part.null_count < len(part) for part in parts):
+    if all(part.type == TEXT for part in parts):
         return encoded(pa.chunked_array(parts))
     parts = [_coded(part) for part in parts]
     # As more of a source is read, more texts are known: the longest dictionary may be that of all.

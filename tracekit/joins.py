@@ -23,7 +23,8 @@ from tracekit.joining.alignment import align
 from tracekit.joining.launches import NONE, Alignment, Flags, Ints, Kind, Launches
 from tracekit.render.names import short_name
 from tracekit.schema import KERNEL_MATCH, MATCH_COUNTER, SOURCE_FILE, batch, batch_of_rows
-from tracekit.store import DERIVED, Commit, Said, Store
+from tracekit.snapshot import DERIVED, Commit
+from tracekit.store import Said, Store
 
 _NAMES, _LETTERS = 5, 40
 # On an H100 without clock control, launches at least this long took 0.91 to 1.19 times as long

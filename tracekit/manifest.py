@@ -11,20 +11,20 @@ from collections.abc import Iterator, Sequence
 from hashlib import file_digest, sha256
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 import pyarrow as pa
 
 # A manifest is as untrusted as its store: no name in it may lead out of a table's folder.
-_TableName = Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+\Z")]
+TableName = Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+\Z")]
 _FileName = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+-[0-9a-z-]+\.parquet\Z")]
 
 
 class Entry(msgspec.Struct, frozen=True):
     """One file of an ingest, as written."""
 
-    table: _TableName
+    table: TableName
     file_name: _FileName
     row_count: int
     size_bytes: int
@@ -33,6 +33,9 @@ class Entry(msgspec.Struct, frozen=True):
 
 class _Manifest(msgspec.Struct):
     files: list[Entry]
+
+
+_Sealed = TypeVar("_Sealed")
 
 
 def file_name_of(ingest_id: str) -> str:
@@ -59,17 +62,28 @@ def entries_of(folder: Path, ingest_id: str) -> list[Entry]:
 
 def encoded(entries: Sequence[Entry]) -> bytes:
     """Return the bytes of a manifest."""
-    line = msgspec.json.encode({"files": entries})
-    return line + b"\n" + sha256(line).hexdigest().encode() + b"\n"
+    return sealed({"files": entries})
 
 
 def decoded(content: bytes) -> list[Entry] | None:
     """Return the entries of a manifest; None if it is damaged."""
+    found = unsealed(content, _Manifest)
+    return None if found is None else found.files
+
+
+def sealed(content: object) -> bytes:
+    """Return a line of JSON, and its hash in a second one."""
+    line = msgspec.json.encode(content)
+    return line + b"\n" + sha256(line).hexdigest().encode() + b"\n"
+
+
+def unsealed(content: bytes, kind: type[_Sealed]) -> _Sealed | None:
+    """Return what was sealed; None if it is damaged."""
     line, _, rest = content.partition(b"\n")
     if rest != sha256(line).hexdigest().encode() + b"\n":
         return None
     try:
-        return msgspec.json.decode(line, type=_Manifest).files
+        return msgspec.json.decode(line, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 

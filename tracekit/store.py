@@ -21,7 +21,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -31,6 +31,8 @@ import pyarrow as pa
 from tracekit import manifest
 from tracekit.dictionaries import with_dictionaries
 from tracekit.errors import StoreError, UsageError
+from tracekit.packed import Packs, commits_in
+from tracekit.packs import OWNERS, PACKS
 from tracekit.schema import (
     BLAKE3,
     RUN,
@@ -44,7 +46,15 @@ from tracekit.schema import (
     Table,
     batch_of_rows,
 )
-from tracekit.wide import WIDE_FORMS, forms_of
+from tracekit.snapshot import (
+    Commit,
+    Damage,
+    Litter,
+    Snapshot,
+    UnknownIngest,
+    commit_of,
+)
+from tracekit.wide import WIDE_FORMS
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq  # loaded, like filelock, for changes only: it takes time
@@ -59,6 +69,8 @@ _MANIFEST = re.compile(r"_([0-9a-f]{20})\.json")
 _MANIFEST_DRAFT = "manifest.json"
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
+# Files that packs replace are deleted for so long while others wait.
+_CLEARING_SECONDS = 2.0
 # Larger groups take less time and space; but a row can be long, and all of a group is in memory.
 _ROW_GROUP_ROWS, _ROW_GROUP_BYTES = 1 << 16, 32 << 20
 # A writer keeps the metadata of every row group until its file ends.
@@ -112,12 +124,6 @@ _VARYING = frozenset(
         "ffma_inst",
     )
 )
-#: Run, source and ingest in the path of a table's file.
-FILE_PATTERN = r"run_id=([^/\\]+)[/\\]source_id=([^/\\]+)[/\\]([0-9a-f]+)-[^/\\]+\.parquet$"
-_FILE = re.compile(FILE_PATTERN)
-#: Prefix of the ID of a source that is derived from others of its run, such as a join: it is
-#: removed with any of them, because its rows may no longer match.
-DERIVED = "join-"
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
@@ -146,78 +152,6 @@ class Said:
     def __bool__(self) -> bool:
         """Return whether there is anything."""
         return bool(self.labels or self.metrics)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Commit:
-    """One committed ingest of one source."""
-
-    run_id: str
-    source_id: str
-    ingest_id: str
-
-    @property
-    def is_derived(self) -> bool:
-        """Whether it is derived from other sources of its run."""
-        return self.source_id.startswith(DERIVED)
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """What is wrong with a file of a committed ingest."""
-
-    path: Path
-    what: str
-    commit: Commit
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownIngest(Damage):
-    """An ingest without a manifest: from an older tracekit, or the remains of another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Litter:
-    """A file of no committed ingest, or a leftover of a killed one in staging."""
-
-    path: Path
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """What was committed at one moment: the ingests, oldest first, and the files by folder.
-
-    Sources with a file that is missing or has another size are in `damages`, and none of their
-    files is in `files`.
-    """
-
-    commits: tuple[Commit, ...]
-    files: Mapping[str, Sequence[Path]]
-    damages: tuple[Damage, ...] = ()
-
-    def files_with(self, table: str) -> list[Path]:
-        """Return the files that have rows of a table, in any form."""
-        folders = (table, *(form.name for form in forms_of(table)))
-        return [file for folder in folders for file in self.files[folder]]
-
-    def of_runs(self, runs: Collection[str]) -> Snapshot:
-        """Return the same moment, with the files of these runs only."""
-        marks = {f"run_id={run}" for run in runs}
-        files = {
-            table: [file for file in files if not marks.isdisjoint(file.parts)]
-            for table, files in self.files.items()
-        }
-        return replace(self, files=files)
-
-    def without(self, damages: Sequence[Damage]) -> Snapshot:
-        """Return the same moment, also without the sources that have these damages."""
-        broken = {damage.commit for damage in damages}
-        files = {
-            table: [file for file in files if _commit_of(file) not in broken]
-            for table, files in self.files.items()
-        }
-        return replace(self, files=files, damages=(*self.damages, *damages))
 
 
 @dataclass(slots=True)
@@ -250,14 +184,19 @@ class TableWriter:
         folder: Path,
         prefix: str,
         on_written: Callable[[str, pa.Table], None] | None = None,
+        *,
+        most_file_bytes: int | None = None,
     ) -> None:
         """Name files ``<prefix>.parquet``, then ``<prefix>-1.parquet`` and so on.
 
-        `on_written` is told the table and the rows of each row group.
+        `on_written` is told the table and the rows of each row group. A file has `most_file_bytes`,
+        and less than a row group more.
         """
         self._folder = folder
         self._prefix = prefix
         self._on_written = on_written
+        self._most_file_bytes = most_file_bytes
+        self._paths: dict[str, Path] = {}
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._waiting: dict[str, _Waiting] = {}
         self._rows: Counter[str] = Counter()  # of the current file
@@ -292,7 +231,7 @@ class TableWriter:
                 self._writers[table] = _parquet_writer(self._next_path(table), table, rows.schema)
             self._writers[table].write_table(rows, rows.num_rows)
             self._rows[table] += rows.num_rows
-            if self._rows[table] >= _FILE_ROWS:
+            if self._is_full(table):
                 self._finish(table)
         if self._on_written is not None:
             self._on_written(table, rows)
@@ -312,7 +251,14 @@ class TableWriter:
         name = f"{self._prefix}-{number}" if number else self._prefix
         path = self._folder / table / f"{name}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._paths[table] = path
         return path
+
+    def _is_full(self, table: str) -> bool:
+        """Return whether the current file of a table has all that it should."""
+        if self._most_file_bytes is None:
+            return self._rows[table] >= _FILE_ROWS
+        return self._paths[table].stat().st_size >= self._most_file_bytes
 
     def _finish(self, table: str) -> None:
         """Finish the current file of a table: the next rows begin another."""
@@ -335,7 +281,8 @@ class TableWriter:
 def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWriter:
     """Return a writer with dictionaries for repeated values and deltas for growing ones.
 
-    Of texts there are no statistics: no reader has use for the least of a group, and it takes time.
+    Of texts there are no statistics, but of whose the rows of a pack are: for others no reader has
+    use, and they take time.
     """
     import pyarrow.parquet as pq
 
@@ -356,7 +303,7 @@ def _parquet_writer(path: Path, table: str, schema: pa.Schema) -> pq.ParquetWrit
         compression_level=1 if form else _COMPRESSION_LEVEL,  # deltas are short
         use_dictionary=[name for name in schema.names if name not in (*growing, *varying)],
         column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED"),
-        write_statistics=[field.name for field in schema if not _is_text(field.type)],
+        write_statistics=[f.name for f in schema if f.name in OWNERS or not _is_text(f.type)],
         dictionary_pagesize_limit=4 << 20,
         write_page_index=False,
         store_schema=False,  # texts are read as such, not as dictionaries
@@ -377,36 +324,54 @@ class Store:
         """Use `open_store` or `create_store`; `hash_kind` gives sources their IDs."""
         self.path = path
         self.hash_kind = hash_kind
+        self.packs = Packs(path)
 
     # -- reading ------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
         """Return the committed ingests and their files, all as of one moment."""
-        commits = self.commits()
+        marks, packs = self._marks(), self.packs.present()
         while True:
-            files, damages = self._committed(commits)
-            # A mark is deleted before its files: if all marks are still there, so were the files.
-            now = self.commits()
-            if now == commits:
-                return Snapshot(tuple(commits), files, tuple(damages))
-            commits = now
+            packed = commits_in(packs)
+            commits = _latest([*marks, *packed])
+            files, damages = self._committed(commits, set(packed))
+            damages += self.packs.damages(packs)
+            broken = {damage.commit for damage in damages}
+            intact = [commit for commit in commits if commit not in broken]
+            first = _first_of_runs(intact)
+            files[RUN.name] = [file for file in files[RUN.name] if commit_of(file) in first]
+            rows = tuple(self.packs.rows(packs, set(intact), first))
+            # A mark is deleted before its files, and after the source is in a pack: if all marks
+            # and packs are still there, so were the files.
+            seen, (marks, packs) = (marks, packs), (self._marks(), self.packs.present())
+            if seen == (marks, packs):
+                return Snapshot(tuple(commits), files, tuple(damages), rows)
 
-    def _committed(self, commits: list[Commit]) -> tuple[dict[str, list[Path]], list[Damage]]:
-        """Return the files of intact ingests by table, in order, and the damages of others."""
-        found: dict[str, list[tuple[int, Path]]] = {table: [] for table in FOLDERS}
+    def has_changed(self, snapshot: Snapshot) -> bool:
+        """Return whether other sources are committed now, or their rows are elsewhere."""
+        packs = {pack.pack_id for pack in self.packs.present()}
+        seen = {rows.pack.pack_id for rows in snapshot.packed}
+        return self.commits() != list(snapshot.commits) or packs != seen
+
+    def _marks(self, run_id: str | None = None) -> list[Commit]:
+        """Return the ingests with a commit mark, of a run or all."""
+        return [commit for commit, _ in self._files(SOURCE_FILE.name, run_id)]
+
+    def _committed(
+        self, commits: list[Commit], packed: Collection[Commit]
+    ) -> tuple[dict[str, list[Path]], list[Damage]]:
+        """Return the files of intact ingests that are not packed, and the damages of others."""
+        found: dict[str, list[Path]] = {table: [] for table in FOLDERS}
         damages: list[Damage] = []
-        for place, commit in enumerate(commits):
+        for commit in commits:
+            if commit in packed:
+                continue
             entries, own = self._manifest(commit)
             own += self._differing(commit, entries)
             damages += own
             for table, file in () if own else self._files_of(commit, entries):
-                found.setdefault(table, []).append((place, file))
-        of_runs = {
-            commits[place].run_id: (place, file)
-            for place, file in sorted(found[RUN.name], reverse=True)
-        }
-        found[RUN.name] = list(of_runs.values())  # every source has a row: the oldest counts
-        return {table: [file for _, file in sorted(found[table])] for table in FOLDERS}, damages
+                found.setdefault(table, []).append(file)
+        return {table: found[table] for table in FOLDERS}, damages
 
     def _files_of(
         self, commit: Commit, entries: Sequence[manifest.Entry] | None
@@ -456,12 +421,17 @@ class Store:
     def damages_in(self, snapshot: Snapshot, run_id: str | None = None) -> list[Damage]:
         """Return damage, by content, to the visible sources of a run, or of all."""
         known = {damage.commit for damage in snapshot.damages}
-        return [
+        asked = [c for c in snapshot.commits if c not in known and run_id in (None, c.run_id)]
+        in_packs = {c for c in asked for rows in snapshot.packed if c.source_id in rows.alive}
+        found = [
             damage
-            for commit in snapshot.commits
-            if commit not in known and run_id in (None, commit.run_id)
+            for commit in asked
+            if commit not in in_packs
             for damage in self.damages_of(commit, is_deep=True) or self._unreadable(commit)
         ]
+        packs = [rows.pack for rows in snapshot.packed] if in_packs else []
+        damages = self.packs.damages(packs, is_deep=True, reads=True)
+        return found + [damage for damage in damages if damage.commit in in_packs]
 
     def check(
         self, run_id: str | None = None, *, is_deep: bool = False
@@ -471,7 +441,14 @@ class Store:
         Every committed file must exist with its size and row count and, if `is_deep`, its hash. For
         the whole store, files that belong to no ingest are listed, too.
         """
+        packs = self.packs.present()
+        in_packs = set(commits_in(packs))
+        for damage in self.packs.damages(packs, is_deep=is_deep, reads=True):
+            if run_id in (None, damage.commit.run_id):
+                yield damage
         for commit in self.commits(run_id):
+            if commit in in_packs:
+                continue
             yield from self.damages_of(commit, is_deep=is_deep) or self._unreadable(commit)
             if not self.manifest_of(commit).exists():
                 what = "is missing: cannot tell whether the files are intact"
@@ -483,6 +460,7 @@ class Store:
         """Yield files that belong to no ingest, or to one that lost its mark."""
         dead = list(self._dead())
         yield from (Litter(path, "is a leftover of a killed ingest") for path in dead)
+        yield from self.packs.litter()
         under_way = {*_names(self.path / _STAGING)} - {path.name for path in dead}
         orphans = [pair for pair in self._orphans() if pair[0].ingest_id not in under_way]
         lost = self._without_mark(commit for commit, _ in orphans)
@@ -509,7 +487,8 @@ class Store:
 
     def commits(self, run_id: str | None = None) -> list[Commit]:
         """Return the committed ingests of one run or all, one per source, oldest first."""
-        return _latest(commit for commit, _ in self._files(SOURCE_FILE.name, run_id))
+        packed = [c for c in self.packs.commits() if run_id in (None, c.run_id)]
+        return _latest([*self._marks(run_id), *packed])
 
     def derived_from(self, commits: Collection[Commit]) -> list[Commit]:
         """Return the ingests derived from some sources, without those sources themselves."""
@@ -523,13 +502,16 @@ class Store:
 
     def commit_of(self, source_id: str) -> Commit | None:
         """Return the committed ingest of a source, if there is one."""
-        marks = self._files(SOURCE_FILE.name, source_id=source_id)
-        return next(iter(_latest(commit for commit, _ in marks)), None)
+        marks = [commit for commit, _ in self._files(SOURCE_FILE.name, source_id=source_id)]
+        packed = [c for c in self.packs.commits() if c.source_id == source_id]
+        return next(iter(_latest([*marks, *packed])), None)
 
     def may_have(self, size_bytes: int) -> bool:
         """Return whether a file of this size, or content of this size, may be in."""
         marks = [mark for _, mark in self._files(SOURCE_FILE.name)]
-        return len(marks) > _FEW_SOURCES or any(_may_be_of(mark, size_bytes) for mark in marks)
+        if len(marks) > _FEW_SOURCES or self.packs.may_have():
+            return True
+        return any(_may_be_of(mark, size_bytes) for mark in marks)
 
     def refuse_others(self, run_id: str, said: Said, leaving: Collection[str] = ()) -> None:
         """Raise UsageError if the run has other labels or metrics than `said`.
@@ -558,6 +540,8 @@ class Store:
             if commit in alive:
                 rows = pq.ParquetFile(file).read([column, "value"]).to_pylist()
                 yield from ((row[column], row["value"]) for row in rows)
+        for row in self.packs.said(table, (column, "value"), run_id, alive):
+            yield row[column], row["value"]
 
     def _files(
         self,
@@ -572,7 +556,7 @@ class Store:
             for source in _folders(run, "source_id=", source_id):
                 for name in _names(source):
                     path = Path(source, name)
-                    if commit := _commit_of(path):
+                    if commit := commit_of(path):
                         yield commit, path
                     elif with_manifests and (match := _MANIFEST.fullmatch(name)):
                         of_run, of_source = (x.partition("=")[2] for x in path.parts[-3:-1])
@@ -600,17 +584,24 @@ class Store:
             ) from error
 
     def _refuse_links(self) -> None:
-        for name in (_LOCK, STORE_MARK, _STAGING, *FOLDERS):
+        for name in (_LOCK, STORE_MARK, _STAGING, PACKS, *FOLDERS):
             _refuse_link(self.path / name)
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold the lock; raise StoreError for what the system refuses."""
+        try:
+            with self.locked():
+                yield
+        except OSError as error:
+            _refuse_writing(self.path, error)
 
     def begin(self, replacing: Collection[str] = ()) -> Ingest:
         """Start an ingest that replaces some sources; clear leftovers of killed ones."""
-        try:
-            with self.locked():  # so that no one sweeps a staging folder before it is claimed
-                self._sweep()
-                return Ingest(self, replacing)
-        except OSError as error:
-            _refuse_writing(self.path, error)
+        with self.changing():  # so that no one sweeps a staging folder before it is claimed
+            self._sweep()
+            self._clear_replaced(time.time_ns())
+            return Ingest(self, replacing)
 
     def _sweep(self) -> None:
         """Clear leftovers of killed ingests and removals, their staging folders last."""
@@ -633,14 +624,38 @@ class Store:
                 lock.release()
                 yield folder
 
+    def clear_replaced(self, now_ns: int) -> int:
+        """Delete the files that packs replace if they are due; return how many there were."""
+        count, is_done = 0, False
+        while not is_done:  # others may have the lock in between
+            with self.changing():
+                deleted, is_done = self._clear_replaced(now_ns)
+            count += deleted
+        return count
+
+    def _clear_replaced(self, now_ns: int) -> tuple[int, bool]:
+        """Delete some under the lock, for a moment; return how many, and whether that was all."""
+        due = self.packs.due(now_ns)
+        in_packs = set(commits_in(due))
+        count, until = 0, time.monotonic() + _CLEARING_SECONDS
+        for commit in self._marks() if in_packs else ():
+            if commit in in_packs:
+                if time.monotonic() > until:
+                    return count, False
+                count += len(self.entries_of(commit) or ())
+                self.discard_files(commit)
+        return count + self.packs.clear_replaced_by(due), True
+
+    def entries_of(self, commit: Commit) -> list[manifest.Entry] | None:
+        """Return what an ingest wrote into files of its own; None if that is unknown."""
+        return self._manifest(commit)[0]
+
     def tidy(self) -> None:
         """Clear leftovers of killed ingests and removals, but nothing committed."""
-        try:
-            with self.locked():
-                self._sweep()
-                self._clear_orphans(())
-        except OSError as error:
-            _refuse_writing(self.path, error)
+        with self.changing():
+            self._sweep()
+            self._clear_orphans(())
+            self.packs.tidy()
 
     def remove(self, commits: list[Commit]) -> list[Commit]:
         """Remove sources: first make them invisible, then delete their files.
@@ -662,6 +677,14 @@ class Store:
 
     def discard(self, commit: Commit) -> None:
         """Delete the files of one ingest, its commit mark first; only under the lock.
+
+        Rows in a pack count no longer.
+        """
+        self.packs.remove(commit)
+        self.discard_files(commit)
+
+    def discard_files(self, commit: Commit) -> None:
+        """Delete the files that are of one ingest only.
 
         The manifest is deleted before the mark: without a mark, it means that the mark was lost.
         """
@@ -692,7 +715,7 @@ class Store:
 
     def _orphans(self) -> list[tuple[Commit, Path]]:
         """Return the files of no committed ingest: of one in progress, or a killed one."""
-        alive = set(self.commits())
+        alive = set(_latest(self._marks()))
         return [
             found
             for table in FOLDERS
@@ -708,12 +731,6 @@ class Store:
         return f"{self.path}/{table}/run_id={commit.run_id}/source_id={commit.source_id}"
 
 
-def _commit_of(file: Path) -> Commit | None:
-    """Return the ingest of a table's file, from its path."""
-    match = _FILE.search(str(file))
-    return Commit(*match.groups()) if match else None
-
-
 def _may_be_of(mark: Path, size_bytes: int) -> bool:
     """Return whether a commit mark may be of a file, or of content, of this size."""
     import pyarrow.parquet as pq
@@ -726,7 +743,15 @@ def _may_be_of(mark: Path, size_bytes: int) -> bool:
     return any(size_bytes in column.to_pylist() for column in sizes.columns)
 
 
-def _latest(commits: Iterator[Commit]) -> list[Commit]:
+def _first_of_runs(commits: Iterable[Commit]) -> set[Commit]:
+    """Return the first source of each run, which says what the run is; `commits` are in order."""
+    first: dict[str, Commit] = {}
+    for commit in commits:
+        first.setdefault(commit.run_id, commit)
+    return set(first.values())
+
+
+def _latest(commits: Iterable[Commit]) -> list[Commit]:
     """Return the latest ingest of each source, oldest first."""
     latest: dict[str, Commit] = {}
     for commit in commits:

@@ -3,6 +3,9 @@
 -- topic = "store"
 -- needs = ["source_file"]
 -- depends = ["kernel_launch"]
+-- parameters = "with_labels"
+-- with_labels = {type = "VARCHAR", doc = "LABEL=VALUE,…: only runs with all of these label
+-- values; default: every run", optional = true}
 -- columns = "run_name source_count labels event_count kernel_count-launches kernel_ns is_complete
 -- ingested_at run_id"
 -- run_name = "name from --run, else the file name"
@@ -10,6 +13,14 @@
 -- ingested_at = "TIMESTAMP: time of the last ingest, UTC"
 -- run_id = "id; use it with --run if a name is not unique"
 with
+    wanted as (select distinct unnest(string_split($with_labels, ',')) as pair),
+    labeled as (
+        select run_id
+        from run_label
+        join wanted on label_name || '=' || value = pair
+        group by run_id
+        having count(distinct pair) = (select count(*) from wanted)
+    ),
     sources as (
         select
             run_id,
@@ -51,4 +62,5 @@ from sources
 join names using (run_id)
 left join labels using (run_id)
 left join kernels using (run_id)
+where $with_labels is null or run_id in (select run_id from labeled)
 order by sources.ingested_at_ns desc, run_id

@@ -31,7 +31,8 @@ sys.path.insert(0, str(ROOT))
 from tests.benchmarks.measure import machine  # noqa: E402 - needs the path
 from tests.benchmarks.run import SHARED, WORK, grown  # noqa: E402
 from tracekit.engine import Database  # noqa: E402
-from tracekit.store import Commit, Said, Store, TableWriter, create_store, open_store  # noqa: E402
+from tracekit.snapshot import Commit  # noqa: E402
+from tracekit.store import Said, Store, TableWriter, create_store, open_store  # noqa: E402
 from tracekit.summary import summarize  # noqa: E402
 
 RANK = SHARED / "corpus/torch/hta-a100-sxm-rank0of16.json.gz"

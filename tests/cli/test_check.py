@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tracekit.intake import Options, ingest
-from tracekit.store import Damage, Litter, UnknownIngest, open_store
+from tracekit.snapshot import Damage, Litter, UnknownIngest
+from tracekit.store import open_store
 
 Tracekit = Callable[..., Any]
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

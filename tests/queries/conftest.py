@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tracekit.schema import RUN, SOURCE_FILE, TABLES, batch_of_rows
-from tracekit.store import Commit, Store, create_store, new_ingest_id
+from tracekit.snapshot import Commit
+from tracekit.store import Store, create_store, new_ingest_id
 
 Row = Mapping[str, Any]
 Rows = Mapping[str, Sequence[Row]]

@@ -20,6 +20,7 @@ from tracekit.cli import (
     ask,
     chart,
     check,
+    compact,
     compare,
     critical_path,
     export,
@@ -79,7 +80,7 @@ def _all(
 
 
 for _add in (
-    *(files.ingest, files.remove, files.formats, files.devices),
+    *(files.ingest, files.remove, compact.compact, files.formats, files.devices),
     *(ask.runs, ask.issues, ask.kernels, queries.queries, ask.query, ask.sql),
     *(compare.compare, roofline.roofline, chart.chart, summary.summary, check.check),
     *(advise.advise, critical_path.critical_path, report.report, export.export),

@@ -53,13 +53,19 @@ _CASTS: dict[str, Callable[[str], Any]] = {
 
 def runs(
     store: StoreOption = DEFAULT_STORE,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where", metavar="LABEL=VALUE,…", help="Only runs with all of these label values."
+        ),
+    ] = None,
     format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
     """List the runs in the store."""
-    result = opened(store).query("runs")
+    result = opened(store).query("runs", {"with_labels": where})
     emit(replace(result, notes=()), format_name, output, force, full_names)
     return 0
 

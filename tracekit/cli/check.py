@@ -51,7 +51,8 @@ def check(
     import pyarrow as pa
 
     from tracekit.render.numbers import counted
-    from tracekit.store import Damage, UnknownIngest, open_store
+    from tracekit.snapshot import Damage, UnknownIngest
+    from tracekit.store import open_store
 
     home = open_store(store)
     if repair:

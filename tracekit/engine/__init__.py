@@ -31,8 +31,9 @@ from tracekit.engine.scope import FAILURES, QueryScope, definition, is_small
 from tracekit.errors import ChoiceError, QueryError, UsageError
 from tracekit.limits import Limits, Running, size_bytes, stop
 from tracekit.result import Result, ResultColumn, own_names, unit_of
+from tracekit.snapshot import Damage
 from tracekit.statements import known_tables, require_reading
-from tracekit.store import Damage, Store
+from tracekit.store import Store
 
 # In the order of the report `runs`.
 _RUNS = (
@@ -184,7 +185,7 @@ class Database:
     def _new_scope(self, sight: _Sight) -> QueryScope:
         runs = sight.runs
         snapshot = self._snapshot if runs is None else self._snapshot.of_runs(runs)
-        if sight.asked is None and runs is not None and snapshot.files == self._snapshot.files:
+        if sight.asked is None and runs is not None and snapshot.is_all_of(self._snapshot):
             return self._scope(_ALL)
         name = None if runs is None else f"runs_{next(self._numbers)}"
         scope = QueryScope(name, snapshot, self._root, self._functions, sight.asked)
@@ -366,12 +367,11 @@ class Database:
 
     def has_rows_in(self, table: str, run_id: str) -> bool:
         """Return whether a source of a run has rows in `table`."""
-        mark = f"run_id={run_id}"
-        return any(mark in file.parts for file in self._snapshot.files_with(table))
+        return any(owner[0] == run_id for owner in self._snapshot.owners_with(table))
 
     def has_rows(self, table: str) -> bool:
         """Return whether any committed source has rows in `table`."""
-        return bool(self._snapshot.files_with(table))
+        return self._snapshot.has(table)
 
     def run_names(self) -> dict[str, str]:
         """Return the names of all runs by ID, the newest first."""
@@ -538,7 +538,7 @@ class Database:
             if self._has_changed():
                 return (
                     f"{self.store.path}: the store changed during the query: sources were "
-                    "replaced or removed; run the query again"
+                    "replaced, removed or compacted; run the query again"
                 )
             if self._root in text:
                 text += "\nRun `tracekit check` to see whether the store is damaged."
@@ -546,7 +546,7 @@ class Database:
 
     def _has_changed(self) -> bool:
         """Return whether the store has changed since it was opened."""
-        return self.store.commits() != list(self._snapshot.commits)
+        return self.store.has_changed(self._snapshot)
 
 
 def _runs_of(query: Query, given: Mapping[str, Any]) -> frozenset[str] | None:

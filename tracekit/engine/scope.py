@@ -16,8 +16,9 @@ from tracekit.engine.quoting import SQL_TYPES, null_of, quoted, read
 from tracekit.engine.references import REFERENCES
 from tracekit.engine.wide import wide_selects
 from tracekit.engine.written import written
+from tracekit.packs import OWNERS
 from tracekit.schema import KERNEL_METRIC, STORED_TABLE, TABLES, Column, Table
-from tracekit.store import FILE_PATTERN, Snapshot
+from tracekit.snapshot import FILE_PATTERN, PackedRows, Snapshot
 from tracekit.wide import forms_of
 
 # What DuckDB raises, also for an error whose message has invalid text.
@@ -187,7 +188,7 @@ class QueryScope:
         """Return whether a view or macro has no rows, in these sources or in the phase."""
         is_of_all = self._asked is not None and self._asked[1] == "all"
         tables = query.empty_without
-        has_no_table = tables and not any(map(self.snapshot.files_with, tables))
+        has_no_table = tables and not any(map(self.snapshot.has, tables))
         return bool(has_no_table) or (query.is_empty_for_all and is_of_all)
 
     def _define_references(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
@@ -219,10 +220,24 @@ class QueryScope:
         select = self._select(cursor, table, files)
         # Files are opened now, so a missing column is found before the query runs.
         cursor.execute(_view_of(table, select, is_bound=bool(files)))
-        if wide := list(self._wide_selects(cursor, table)):
+        packed = list(self._packed_selects(cursor, table))
+        wide = list(self._wide_selects(cursor, table))
+        if packed or wide:
             # Planned once, when queried: each metric takes about as long as a table.
-            selects = [select, *wide] if files else wide
-            cursor.execute(_view_of(table, " UNION ALL ".join(selects), is_bound=False))
+            selects = [select, *packed, *wide] if files else [*packed, *wide]
+            cursor.execute(_view_of(table, " UNION ALL ".join(selects), is_bound=not wide))
+
+    def _packed_selects(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> Iterator[str]:
+        """Return queries for the rows of a table that packs have, those of like ones together."""
+        by_condition: dict[str, list[str]] = {}
+        for rows in self.snapshot.packed:
+            files = [f"{self._root}/{'/'.join(f.parts[-3:])}" for f in rows.files_of(table.name)]
+            if next(rows.owners_in(table.name), None) is not None:  # a file may be damaged
+                by_condition.setdefault(_condition_of(rows, table), []).extend(files)
+        for condition, files in by_condition.items():
+            rows_of = read(files, is_mixed=self.is_mixed)
+            present = cursor.sql(f"FROM {rows_of}").columns if self.is_mixed else table.schema.names
+            yield f"{_select_of(table, present, rows_of, OWNERS)} WHERE {condition}"
 
     def _wide_selects(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> Iterator[str]:
         """Return queries for the rows of a table that files of other forms have."""
@@ -241,11 +256,7 @@ class QueryScope:
         return _select_of(table, present, rows)
 
     def _stored_rows(self) -> list[dict[str, Any]]:
-        found = {
-            (table, *(part.partition("=")[2] for part in file.parts[-3:-1]))
-            for table in TABLES
-            for file in self.snapshot.files_with(table)
-        }
+        found = {(table, *owner) for table in TABLES for owner in self.snapshot.owners_with(table)}
         return [
             {"table_name": name, "run_id": run_id, "source_id": source_id}
             for name, run_id, source_id in sorted(found)
@@ -270,7 +281,7 @@ def is_small(snapshot: Snapshot) -> bool:
                 return False
             if left < 0:
                 return False
-    return True
+    return sum(rows.size_bytes for rows in snapshot.packed) <= left
 
 
 def _is_made(cursor: duckdb.DuckDBPyConnection, table: str, sql: str) -> bool:
@@ -296,7 +307,19 @@ def _make(
         cursor.execute(f"INSERT INTO {table.name} SELECT {values}", lists)
 
 
-def _select_of(table: Table, present: Collection[str], rows: str) -> str:
+def _condition_of(rows: PackedRows, table: Table) -> str:
+    """Return SQL for which rows of a pack's files count."""
+    parts = []
+    if rows.runs is not None:
+        parts.append(f"run_id IN ({', '.join(map(quoted, sorted(rows.runs)))})")
+    if left_out := rows.left_out_of(table.name):
+        parts.append(f"source_id NOT IN ({', '.join(map(quoted, sorted(left_out)))})")
+    return " AND ".join(parts) or "true"
+
+
+def _select_of(
+    table: Table, present: Collection[str], rows: str, keys: Sequence[str] = _KEYS
+) -> str:
     """Return a query for every column of `table`: those in `present`, and the others as NULL."""
     following = {
         name: text
@@ -305,7 +328,7 @@ def _select_of(table: Table, present: Collection[str], rows: str) -> str:
         for name, text in texts.items()
     }
     columns = [f'{following.get(c.name, _sql_of(c, present))} AS "{c.name}"' for c in table.columns]
-    return f"SELECT {', '.join((*_KEYS, *columns))} FROM {rows}"  # noqa: S608 - all of it quoted
+    return f"SELECT {', '.join((*keys, *columns))} FROM {rows}"  # noqa: S608 - all of it quoted
 
 
 def _view_of(table: Table, select: str, *, is_bound: bool) -> str:

@@ -17,8 +17,9 @@ from tracekit.intake.reading import write_rows
 from tracekit.parser import Issue, Report
 from tracekit.registry import blamed
 from tracekit.schema import INGEST_ISSUE, SOURCE_FILE, batch_of_rows
+from tracekit.snapshot import Commit
 from tracekit.source import Source
-from tracekit.store import Commit, Ingest, Store, run_id_of, run_rows
+from tracekit.store import Ingest, Store, run_id_of, run_rows
 
 
 def already_in(job: Job, store: Store, options: Options) -> Outcome | None:

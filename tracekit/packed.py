@@ -1,0 +1,156 @@
+"""The packs of a store: what is committed in them, and whether it is intact."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tracekit import manifest
+from tracekit.packs import (
+    PACKS,
+    DamagedPack,
+    Pack,
+    mark_of,
+    packs_in,
+    removal_of,
+)
+from tracekit.schema import Table
+from tracekit.snapshot import Commit, Damage, Litter, PackedRows
+
+
+class Packs:
+    """The packs in the folder of a store, as they are when asked; see `tracekit.packs`."""
+
+    def __init__(self, store: Path) -> None:
+        """The packs of the store at `store`."""
+        self.folder = store / PACKS
+
+    def present(self) -> list[Pack | DamagedPack]:
+        """Return all packs but those that another one replaces."""
+        return packs_in(self.folder)
+
+    def commits(self) -> list[Commit]:
+        """Return the ingests whose rows are in packs."""
+        return commits_in(self.present())
+
+    def pack_of(self, commit: Commit) -> Pack | None:
+        """Return the pack that has an ingest's rows."""
+        return next(
+            (p for p in self.present() if isinstance(p, Pack) and commit in commits_in([p])), None
+        )
+
+    def may_have(self) -> bool:
+        """Return whether there are any."""
+        return bool(self.present())
+
+    def damages(
+        self, found: Sequence[Pack | DamagedPack], *, is_deep: bool = False, reads: bool = False
+    ) -> Iterator[Damage]:
+        """Yield damage to packs, once for each source that it concerns.
+
+        Existence and sizes of files are checked and, if `is_deep`, hashes; if `reads`, whether they
+        are Parquet with as many rows.
+        """
+        for pack in found:
+            if isinstance(pack, DamagedPack):
+                owner = Commit(PACKS, pack.pack_id, pack.pack_id)
+                yield Damage(mark_of(self.folder, pack.pack_id), pack.what, owner)
+                continue
+            for entry in pack.content.files:
+                file = self.folder / entry.table / entry.file_name
+                wrong = list(manifest.differences(str(file), entry, is_deep=is_deep))
+                if not wrong and reads:
+                    wrong = [what] if (what := manifest.unreadable(file, entry.row_count)) else []
+                for what in wrong:
+                    for source in pack.sources_with(entry.table):
+                        if source.source_id not in pack.removed:
+                            yield Damage(file, what, _commit(source))
+
+    def said(
+        self, table: Table, columns: Sequence[str], run_id: str, alive: Collection[Commit]
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows of a table that a run's sources `alive` have in packs."""
+        import pyarrow.parquet as pq
+
+        for pack in self.present():
+            if not isinstance(pack, Pack):
+                continue
+            wanted = {c.source_id for c in commits_in([pack]) if c.run_id == run_id and c in alive}
+            for entry in pack.files_of(table.name) if wanted else ():
+                file = self.folder / table.name / entry.file_name
+                rows = pq.read_table(
+                    file, columns=["source_id", *columns], filters=[("run_id", "=", run_id)]
+                )
+                yield from (row for row in rows.to_pylist() if row["source_id"] in wanted)
+
+    def remove(self, commit: Commit) -> None:
+        """Have an ingest's rows count no longer, if a pack has them; only under the lock."""
+        for pack in self.present():
+            if isinstance(pack, Pack) and commit in commits_in([pack]):
+                mark = removal_of(self.folder, pack.pack_id, commit.source_id)
+                mark.parent.mkdir(exist_ok=True)
+                mark.touch()
+
+    def due(self, now_ns: int) -> list[Pack]:
+        """Return the packs whose sources may lose the files that they had before."""
+        return [p for p in self.present() if isinstance(p, Pack) and p.content.due_ns <= now_ns]
+
+    def clear_replaced_by(self, due: Sequence[Pack]) -> int:
+        """Delete what packs replace, marks first; only under the lock. Return how many files."""
+        count = 0
+        for pack_id in {pack_id for pack in due for pack_id in pack.content.replaced}:
+            mark_of(self.folder, pack_id).unlink(missing_ok=True)
+            for file in self.folder.glob(f"*/{pack_id}-*.parquet"):
+                file.unlink(missing_ok=True)
+                count += 1
+            shutil.rmtree(self.folder / f"{pack_id}.removed", ignore_errors=True)
+        return count
+
+    def litter(self) -> Iterator[Litter]:
+        """Yield files of no pack: of a compaction that was killed."""
+        known = {path.stem for path in self.folder.glob("*.json")}
+        for file in sorted(self.folder.glob("*/*")):
+            if file.parent.suffix == ".removed":
+                is_known = file.parent.stem in known
+            else:
+                is_known = file.name.partition("-")[0] in known
+            if not is_known:
+                yield Litter(file, "belongs to no pack")
+
+    def tidy(self) -> None:
+        """Delete files of no pack; only under the lock."""
+        for litter in list(self.litter()):
+            litter.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # not empty
+                litter.path.parent.rmdir()
+
+    def rows(
+        self,
+        found: Sequence[Pack | DamagedPack],
+        intact: Collection[Commit],
+        first: Collection[Commit],
+    ) -> Iterator[PackedRows]:
+        """Yield the rows of packs that count: of `intact` sources; `first` say what runs are."""
+        first_of_run = frozenset(commit.source_id for commit in first)
+        for pack in found:
+            if isinstance(pack, Pack):
+                alive = frozenset(c.source_id for c in commits_in([pack]) if c in intact)
+                yield PackedRows(self.folder, pack, alive, first_of_run)
+
+
+def commits_in(packs: Sequence[Pack | DamagedPack]) -> list[Commit]:
+    """Return the ingests whose rows are in some packs."""
+    return [
+        _commit(source)
+        for pack in packs
+        if isinstance(pack, Pack)
+        for source in pack.content.sources
+        if source.source_id not in pack.removed
+    ]
+
+
+def _commit(source: Any) -> Commit:
+    return Commit(source.run_id, source.source_id, source.ingest_id)
