@@ -625,7 +625,7 @@ def test_wrong_parameters_are_told(database: Database) -> None:
     with pytest.raises(QueryError, match="has no parameter a, b; its parameters: run_id"):
         database.query("kernel_time", {"run_id": "gpu", "b": 1, "a": 2})
     with pytest.raises(
-        QueryError, match="the report runs has no parameter run_id; its parameters: none"
+        QueryError, match="the report runs has no parameter run_id; its parameters: with_labels"
     ):
         database.query("runs", {"run_id": "gpu"})
     with pytest.raises(QueryError, match="no report called 'device_interval'"):
