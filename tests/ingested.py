@@ -25,7 +25,7 @@ class Ingested:
 
     def store(self, *files: Path, **options: Any) -> Path:
         """The store that these files give, with these fields of `Options`."""
-        return self._made((files, options), lambda store: ingest(files, store, Options(**options)))
+        return self.made((files, options), lambda store: ingest(files, store, Options(**options)))
 
     def runs(self, **files: Path) -> Path:
         """The store in which each file is a run of that name."""
@@ -34,14 +34,14 @@ class Ingested:
             for name, file in files.items():
                 ingest(file, store, Options(run_name=name))
 
-        return self._made(files, fill)
+        return self.made(files, fill)
 
     def database(self, *files: Path, **options: Any) -> Database:
         """What `store` gives, opened: this worker keeps the last ones."""
         return opened(self.store(*files, **options))
 
-    def _made(self, what: object, fill: Callable[[Path], object]) -> Path:
-        """The store that goes by that; it appears when it is whole."""
+    def made(self, what: object, fill: Callable[[Path], object]) -> Path:
+        """The folder that goes by that; it appears when `fill` is done with it."""
         store = self.folder / sha256(repr(what).encode()).hexdigest()[:20]
         with filelock.FileLock(f"{store}.lock"):
             if not store.is_dir():
