@@ -126,11 +126,11 @@ def fill(folder: Path) -> None:
     store = folder / "S"
     xspace = folder / "host.xplane.pb"
     xspace.write_bytes(space(device()))
+    kernels = [row | {"event_id": place, "start_ns": place} for place, row in enumerate(SUMS)]
+    add(store, "sums", {"kernel": pa.Table.from_pylist(kernels)})
     ingest([GPU / "trace.json.gz"], store, Options(run_name="gpu"))
     ingest([xspace], store, Options(run_name="xla"))
     add(store, "extremes", {table: extremes(table) for table in TABLES} | {"kernel_wide": wide()})
-    kernels = [row | {"event_id": place, "start_ns": place} for place, row in enumerate(SUMS)]
-    add(store, "sums", {"kernel": pa.Table.from_pylist(kernels)})
     before = parquet_of(store)
     ingest([REPORT], store, Options(run_name="moved"))
     old = parquet_of(store) - before
