@@ -13,6 +13,7 @@ from tracekit.packs import (
     PACKS,
     DamagedPack,
     Pack,
+    PackedSource,
     mark_of,
     packs_in,
     removal_of,
@@ -35,16 +36,6 @@ class Packs:
     def commits(self) -> list[Commit]:
         """Return the ingests whose rows are in packs."""
         return commits_in(self.present())
-
-    def pack_of(self, commit: Commit) -> Pack | None:
-        """Return the pack that has an ingest's rows."""
-        return next(
-            (p for p in self.present() if isinstance(p, Pack) and commit in commits_in([p])), None
-        )
-
-    def may_have(self) -> bool:
-        """Return whether there are any."""
-        return bool(self.present())
 
     def damages(
         self, found: Sequence[Pack | DamagedPack], *, is_deep: bool = False, reads: bool = False
@@ -152,5 +143,5 @@ def commits_in(packs: Sequence[Pack | DamagedPack]) -> list[Commit]:
     ]
 
 
-def _commit(source: Any) -> Commit:
+def _commit(source: PackedSource) -> Commit:
     return Commit(source.run_id, source.source_id, source.ingest_id)

@@ -509,7 +509,7 @@ class Store:
     def may_have(self, size_bytes: int) -> bool:
         """Return whether a file of this size, or content of this size, may be in."""
         marks = [mark for _, mark in self._files(SOURCE_FILE.name)]
-        if len(marks) > _FEW_SOURCES or self.packs.may_have():
+        if len(marks) > _FEW_SOURCES or self.packs.present():
             return True
         return any(_may_be_of(mark, size_bytes) for mark in marks)
 
