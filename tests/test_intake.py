@@ -813,7 +813,7 @@ def test_ctrl_c_waits_while_workers_start() -> None:
     end, reached = threading.Event(), []
 
     def held() -> None:
-        with processes._interrupts_held():
+        with processes.interrupts_held():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.05)
             reached.append(True)

@@ -1,6 +1,7 @@
 """The errors that tracekit raises. Only the command line prints them and exits."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 _MOST_NAMES = 20
 
@@ -12,6 +13,23 @@ class TracekitError(Exception):
     """
 
     exit_code = 1
+
+
+class WorkerError(TracekitError):
+    """Workers died of some files, which were left out: the others are in the store.
+
+    ``left_out`` are the reasons by file.
+    """
+
+    def __init__(self, left_out: Mapping[Path, str], file_count: int) -> None:
+        """Create an error that lists the files."""
+        self.left_out = left_out
+        named = "; ".join(f"{file} ({reason})" for file, reason in left_out.items())
+        super().__init__(
+            f"{len(left_out):,} of {file_count:,} files did not come in, because their workers "
+            f"died twice: {named}; the other {file_count - len(left_out):,} are in the store. "
+            "Give the workers more memory and ingest again: what is in the store is skipped"
+        )
 
 
 class UsageError(TracekitError):

@@ -90,6 +90,14 @@ def ingest(
         int | None,
         typer.Option(min=1, help="Number of processes or threads; default: one per core."),
     ] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            "--executor",
+            metavar="NAME",
+            help="Read each file as one job of: process, thread, dask, ray or mpi.",
+        ),
+    ] = None,
     joins: Annotated[
         bool, typer.Option("--join", help="Join timelines and counters among these files.")
     ] = False,
@@ -120,6 +128,7 @@ def ingest(
         is_strict=strict,
         replaces=replace,
         workers=workers or _cores(),
+        executor=executor,
     )
     teller = Teller()
     try:

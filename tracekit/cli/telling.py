@@ -32,6 +32,10 @@ class Teller(Listener):
         """Print it at once."""
         say(f"skipped: {file}: {reason}")
 
+    def worker_died(self, file: Path, reason: str) -> None:
+        """Print it at once."""
+        say(f"again: {file}: its worker died ({reason}); it is read alone after all others")
+
     def finished(self, outcome: Outcome) -> None:
         """Keep it for the summary at the end."""
         self.outcomes.append(outcome)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Generator, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -19,6 +21,9 @@ from tracekit.intake.reading import parse_whole, watched
 from tracekit.parser import Report
 from tracekit.schema import ASSUMPTION, EVENT_RULE, batch_of_rows
 from tracekit.store import Ingest, Store, create_store, run_id_of
+
+if TYPE_CHECKING:
+    from tracekit.intake.executors import Engine
 
 _WORTH_A_PROCESS_BYTES = 24 << 20
 _FEW = 4
@@ -36,7 +41,8 @@ def ingest(
 
     A file that is missing or of no known format stops everything before any is read. What goes
     wrong later, with the content of one file, stops the ingest there: files that came in before
-    it stay (`listener` was told of each). Raises FormatError, StoreError, UsageError.
+    it stay (`listener` was told of each). With an executor, a file whose workers die is left out,
+    and WorkerError is raised at the end. Raises FormatError, StoreError, UsageError.
     """
     options, listener = checked(options or Options()), listener or Listener()
     assumed = _assumed(options)
@@ -45,31 +51,48 @@ def ingest(
         jobs = jobs_of(given, options.format_name, listener, kept)
         for job in jobs:
             job.assumed = assumed
-        return _ingest(jobs, store, options, listener)
+        _refuse_mixed(jobs, options)
+        return _ingest(jobs, store, options, listener, kept.enter_context(_engine(options)))
+
+
+def _engine(options: Options) -> AbstractContextManager[Engine | None]:
+    """What reads the sources, if not this process with workers of its own."""
+    if options.executor is None:
+        return contextlib.nullcontext()
+    from tracekit.intake.executors import Engine  # few need it
+
+    return Engine(options.executor, options.workers)
 
 
 def _ingest(
-    jobs: list[Job], store: str | os.PathLike[str], options: Options, listener: Listener
+    jobs: list[Job],
+    store: str | os.PathLike[str],
+    options: Options,
+    listener: Listener,
+    engine: Engine | None,
 ) -> list[Outcome]:
     """Bring the sources of `jobs` into the store, one after another."""
-    _refuse_mixed(jobs, options)
     home = create_store(store)
     for job in jobs:
         job.hash_kind = home.hash_kind
+    if engine is not None:
+        from tracekit.intake.dispatch import identify_first
+
+        identify_first(engine, jobs, options)
     replacing = _refuse_others(home, jobs, options)
-    outcomes: list[Outcome] = []
+    outcomes: dict[int, Outcome] = {}
     with (
         home.begin(replacing) as under_way,
-        contextlib.closing(_run(jobs, under_way, options, listener)) as finished,
+        contextlib.closing(_run(jobs, under_way, options, listener, engine)) as finished,
     ):
         scratch = under_way.scratch
         for job in jobs:
             job.source = replace(job.source, scratch=scratch, columns=options.columns)
-        for job, outcome in zip(jobs, finished, strict=True):
+        for job, outcome in finished:
             job.source.close()
             listener.finished(outcome)
-            outcomes.append(outcome)
-    return outcomes
+            outcomes[job.number] = outcome
+    return [outcomes[job.number] for job in jobs]
 
 
 def _refuse_mixed(jobs: list[Job], options: Options) -> None:
@@ -116,13 +139,23 @@ def _refuse_others(home: Store, jobs: list[Job], options: Options) -> set[str]:
 
 
 def _run(
-    jobs: list[Job], under_way: Ingest, options: Options, listener: Listener
-) -> Generator[Outcome]:
+    jobs: list[Job],
+    under_way: Ingest,
+    options: Options,
+    listener: Listener,
+    engine: Engine | None,
+) -> Generator[tuple[Job, Outcome]]:
+    if engine is not None:
+        from tracekit.intake.dispatch import dispatched
+
+        yield from dispatched(engine, jobs, under_way, options, listener)
+        return
     expected = sum(content_guess(job.source) for job in jobs)
     if options.workers > 1 and expected >= _WORTH_A_PROCESS_BYTES:
         from tracekit.intake.side_by_side import side_by_side  # few files need it
 
-        yield from side_by_side(jobs, under_way, options, listener)
+        with contextlib.closing(side_by_side(jobs, under_way, options, listener)) as outcomes:
+            yield from zip(jobs, outcomes, strict=True)
         return
     done = 0
 
@@ -134,7 +167,7 @@ def _run(
         with watched(report, tell):
             outcome = _alone(job, under_way, options, report)
         done += report.read_bytes
-        yield outcome
+        yield job, outcome
 
 
 def _alone(job: Job, under_way: Ingest, options: Options, report: Report) -> Outcome:

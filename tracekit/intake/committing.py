@@ -27,7 +27,12 @@ def already_in(job: Job, store: Store, options: Options) -> Outcome | None:
     known = store.commit_of(job.known_identity().source_id)
     if known is None or options.replaces:
         return None
-    return _outcome(job, known.run_id, Report(), {}, known.run_id)
+    return known_outcome(job, known.run_id)
+
+
+def known_outcome(job: Job, run_id: str) -> Outcome:
+    """The outcome for content that is in this run already."""
+    return _outcome(job, run_id, Report(), {}, run_id)
 
 
 def _outcome(
@@ -74,7 +79,7 @@ def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
         replaces=options.replaces,
     )
     if known is not None:
-        return _outcome(job, known.run_id, Report(), {}, known.run_id)
+        return known_outcome(job, known.run_id)
     outcome = _outcome(job, run_id, report, rows, None)
     return replace(outcome, undone_count=len(under_way.undone) - undone)
 

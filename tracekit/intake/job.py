@@ -51,6 +51,9 @@ class Listener:
     def left_out(self, file: Path, reason: str) -> None:
         """A file in a folder is not read, although its name says that it could be."""
 
+    def worker_died(self, file: Path, reason: str) -> None:
+        """The worker that read `file` died: it is read again, alone, after all others."""
+
     def progress(self, read: int, expected: int) -> None:
         """`read` bytes of content are read, of about `expected`."""
 

@@ -6,10 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracekit.errors import UsageError
 from tracekit.registry import parser_named
 from tracekit.store import Said
+
+if TYPE_CHECKING:
+    from tracekit.intake.executors import Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,9 @@ class Options:
     device is and can do, where the trace does not; those of ``events`` what a processor's events
     count. ``columns`` say what the columns of a table of results are: by name, or of a metric by
     ``name:unit``, label or metric. With ``workers`` above 1 large inputs are read by that many
-    processes.
+    processes. ``executor`` reads each source as one piece of work instead: process, thread, dask,
+    ray, mpi, or an object with ``submit``, as those of `concurrent.futures`; ``workers`` counts for
+    process and thread.
     """
 
     run_name: str | None = None
@@ -36,6 +42,7 @@ class Options:
     is_strict: bool = False
     replaces: bool = False
     workers: int = 1
+    executor: str | Executor | None = None
 
     @property
     def said(self) -> Said:
@@ -52,6 +59,10 @@ def checked(options: Options) -> Options:
     _refuse_odd_metrics(options.metrics)
     if options.workers < 1:
         raise UsageError(f"--workers {options.workers}: must be at least 1")
+    if options.executor is not None:
+        from tracekit.intake.executors import refuse_odd_executor  # few need it
+
+        refuse_odd_executor(options.executor)
     if options.format_name is not None:
         parser_named(options.format_name)
     return replace(

@@ -29,19 +29,13 @@ class Processes:
 
     def __init__(self, workers: int) -> None:
         """Prepare so many; they start with the first work, all at once, wanted or not."""
-        context = multiprocessing.get_context("spawn")
-        with _interrupts_held():
-            self._counter = context.Value("q", 0)
-            self._pool = ProcessPoolExecutor(
-                min(workers, _MOST_WORKERS),
-                mp_context=context,
-                initializer=_start_worker,
-                initargs=(self._counter,),
-            )
+        with interrupts_held():
+            self._counter = multiprocessing.get_context("spawn").Value("q", 0)
+            self._pool = spawned(workers, self._counter)
 
     def submit(self, job: Job, part: Any, number: int, folder: Path) -> Future[PartResult]:
         """Read a part (None: the whole) of a source into `folder`."""
-        with _interrupts_held():
+        with interrupts_held():
             name = job.detection.parser.name
             return self._pool.submit(_parse_in_worker, name, job.source, part, number, folder)
 
@@ -54,16 +48,31 @@ class Processes:
 
     def stop(self) -> None:
         """End the processes at once: whatever they still do is not wanted."""
-        processes = list((getattr(self._pool, "_processes", None) or {}).values())
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
+        terminate(self._pool)
+
+
+def spawned(workers: int, counter: Any = None) -> ProcessPoolExecutor:
+    """A pool of processes that count in `counter` what they read; work starts them."""
+    return ProcessPoolExecutor(
+        min(workers, _MOST_WORKERS),
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(counter,),
+    )
+
+
+def terminate(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool at once: whatever they still do is not wanted."""
+    processes = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join()
 
 
 @contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Keep Ctrl-C back for a moment: a process started now would die of it with a traceback.
 
     Blocked, as processes inherit that; and noted, as the signal may come by another thread.

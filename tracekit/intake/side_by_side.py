@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -52,7 +52,7 @@ class Pool(Protocol):
 
 def side_by_side(
     jobs: list[Job], under_way: Ingest, options: Options, listener: Listener
-) -> Iterator[Outcome]:
+) -> Generator[Outcome]:
     """The outcomes of some jobs in their order, read by several workers."""
     expected = sum(content_guess(job.source) for job in jobs)
     for job in jobs:

@@ -27,7 +27,7 @@ class Threads:
         self._pool = ThreadPoolExecutor(workers, "tracekit-read")
         self._memory = pa.default_memory_pool()
         pa.set_memory_pool(pa.system_memory_pool())  # gives memory back, unlike the default
-        _keep_large_blocks_apart()
+        keep_large_blocks_apart()
         self._unwanted: set[int] = set()  # jobs
         self._jobs: list[Job] = []
         self._reports: list[Report] = []
@@ -75,7 +75,7 @@ class Threads:
         pa.set_memory_pool(self._memory)
 
 
-def _keep_large_blocks_apart() -> None:
+def keep_large_blocks_apart() -> None:
     """Have glibc keep large blocks of memory out of its heap, for the rest of this process.
 
     Otherwise it takes larger and larger ones into the heap, where they leave holes.

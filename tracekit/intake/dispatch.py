@@ -1,0 +1,194 @@
+"""Sources read by an executor, each as one piece of work, and committed here in their order.
+
+When a worker dies, the executor may not tell which of its sources did it. So each that was being
+read is read again alone, after all others: one that dies then too is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from tracekit.errors import TracekitError, UsageError, WorkerError
+from tracekit.intake.committing import commit, known_outcome
+from tracekit.intake.executors import Engine
+from tracekit.intake.job import Job, Listener, Outcome, content_guess
+from tracekit.intake.options import Options
+from tracekit.intake.worker import WANTED_MARK, Done, Work, hash_arguments, hash_source, read_source
+from tracekit.store import Ingest
+
+_POLL_SECONDS = 0.1
+# So long an ingest that is interrupted waits for workers that it cannot end.
+_PATIENCE_SECONDS = 1.0
+# So many times all work may be lost without any of it having begun.
+_MOST_ROUNDS = 3
+_MOST_REASON = 160
+
+
+def identify_first(engine: Engine, jobs: Iterable[Job], options: Options) -> None:
+    """Let workers hash the sources whose identity is needed before their turn."""
+    for_all = options.replaces and bool(options.said)
+    needed = [job for job in jobs if for_all or (job.file_set and not options.run_name)]
+    hashed = [(job, engine.submit(hash_source, *hash_arguments(job))) for job in needed]
+    for job, future in hashed:
+        with contextlib.suppress(Exception):  # it is hashed here, or read, and then told
+            job.identity = future.result()
+
+
+def dispatched(
+    engine: Engine, jobs: Sequence[Job], under_way: Ingest, options: Options, listener: Listener
+) -> Iterator[tuple[Job, Outcome]]:
+    """The outcomes of the jobs, in their order except those whose workers died.
+
+    Raises WorkerError at the end if some were left out.
+    """
+    mark = under_way.folder / WANTED_MARK
+    mark.touch()
+    work = _Dispatch(engine, jobs, under_way, options, listener)
+    try:
+        yield from work.outcomes()
+    finally:
+        mark.unlink(missing_ok=True)
+        work.stop()
+
+
+class _Dispatch:
+    """The work that is handed out, and what has come back."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        jobs: Sequence[Job],
+        under_way: Ingest,
+        options: Options,
+        listener: Listener,
+    ) -> None:
+        self._engine, self._jobs, self._under_way = engine, jobs, under_way
+        self._options, self._listener = options, listener
+        self._ended: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+        self._running: dict[int, Any] = {}
+        self._done: dict[int, Done] = {}
+        self._died: dict[int, str] = {}  # why, of those to read again
+        self._lost_unread = 0  # since work was last seen to begin
+        self._expected = sum(content_guess(job.source) for job in jobs)
+        self._read = 0
+
+    def outcomes(self) -> Iterator[tuple[Job, Outcome]]:
+        for job in self._jobs:
+            self._submit(job)
+        for job in self._jobs:
+            if (done := self._awaited(job)) is not None:
+                yield job, self._committed(job, done)
+        left_out: dict[Path, str] = {}
+        for number in sorted(self._died):
+            job = self._jobs[number]
+            del self._died[number]
+            self._submit(job)
+            if (done := self._awaited(job, is_alone=True)) is not None:
+                yield job, self._committed(job, done)
+            else:
+                left_out[job.source.path] = self._died[number]
+        if left_out:
+            raise WorkerError(left_out, len(self._jobs))
+
+    def stop(self) -> None:
+        """Have nothing more read, and wait a little for what cannot be ended."""
+        for future in self._running.values():
+            future.cancel()
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < end and not all(f.done() for f in self._running.values()):
+            time.sleep(_POLL_SECONDS / 10)
+
+    def _submit(self, job: Job) -> None:
+        work = Work.of(job, self._under_way, looks=not self._options.replaces)
+        future = self._engine.submit(read_source, work)
+        self._running[job.number] = future
+        future.add_done_callback(lambda ended: self._ended.put((job.number, ended)))
+
+    def _awaited(self, job: Job, *, is_alone: bool = False) -> Done | None:
+        """What became of a job; None if its worker died."""
+        while job.number not in self._done and job.number not in self._died:
+            self._listener.progress(self._read, self._expected)
+            with contextlib.suppress(Empty):
+                self._hear(*self._ended.get(timeout=_POLL_SECONDS), is_alone=is_alone)
+        return self._done.pop(job.number, None)
+
+    def _hear(self, number: int, future: Any, *, is_alone: bool) -> None:
+        del self._running[number]
+        job = self._jobs[number]
+        try:
+            done: Done = future.result()
+        except Exception as error:  # noqa: BLE001 - each engine has its own for a worker that died
+            self._see_death(job, error, is_alone=is_alone)
+            return
+        self._lost_unread = 0
+        if isinstance(done.error, MemoryError):
+            self._see_death(job, done.error, is_alone=is_alone)
+            return
+        self._read += content_guess(job.source)
+        self._done[number] = done
+
+    def _see_death(self, job: Job, error: Exception, *, is_alone: bool) -> None:
+        if isinstance(error, ImportError | AttributeError):
+            raise UsageError(
+                f"a worker cannot load tracekit: {error}; install the same version there"
+            ) from error
+        if not is_alone and not self._folders(job):
+            self._submit_unread(job, error)
+            return
+        self._lost_unread = 0
+        self._clear(job)
+        self._died[job.number] = _reason(error)
+        if not is_alone:
+            self._listener.worker_died(job.source.path, _reason(error))
+
+    def _submit_unread(self, job: Job, error: Exception) -> None:
+        """Submit what was lost before it was begun: it is not to blame."""
+        self._lost_unread += 1
+        if self._lost_unread > _MOST_ROUNDS * len(self._jobs):
+            raise TracekitError(
+                f"the workers end before they read anything: {_reason(error)}; what came in before "
+                "stays. Look at the messages of the executor"
+            ) from error
+        self._submit(job)
+
+    def _folders(self, job: Job) -> list[Path]:
+        """The folders that workers have begun for a job."""
+        return list(self._under_way.folder.glob(f"{job.number}-*"))
+
+    def _clear(self, job: Job) -> None:
+        for folder in self._folders(job):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _committed(self, job: Job, done: Done) -> Outcome:
+        if done.error is not None:
+            raise done.error
+        job.identity = done.identity
+        try:
+            if done.known_run is not None:
+                return known_outcome(job, done.known_run)
+            assert done.result is not None
+            folder = self._under_way.folder / done.folder_name
+            folder.rename(self._under_way.source_folder(job.number))
+            job.results = [done.result]
+            return commit(job, self._under_way, self._options)
+        finally:
+            job.results = []
+            self._clear(job)
+
+
+def _reason(error: Exception) -> str:
+    """Why a worker died, in one line."""
+    from concurrent.futures import BrokenExecutor
+
+    if isinstance(error, BrokenExecutor):
+        return "killed, or out of memory"
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    first = (str(error).strip().splitlines() or [""])[0][:_MOST_REASON]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
