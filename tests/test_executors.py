@@ -21,7 +21,7 @@ from tracekit.cli.app import run
 from tracekit.engine import Database
 from tracekit.errors import FormatError, StoreError, TracekitError, UsageError, WorkerError
 from tracekit.intake import Listener, Options, Outcome, ingest
-from tracekit.intake.worker import Done, Work
+from tracekit.intake.worker import Assignment, Done
 from tracekit.schema import TABLES
 from tracekit.source import Source
 from tracekit.store import open_store
@@ -442,7 +442,7 @@ class Elsewhere(AtOnce):
         self._changes = changes
 
     def arrived(self, argument: Any) -> Any:
-        return replace(argument, **self._changes) if isinstance(argument, Work) else argument
+        return replace(argument, **self._changes) if isinstance(argument, Assignment) else argument
 
 
 def test_a_worker_that_does_not_see_the_store(tmp_path: Path, sources: Sources) -> None:

@@ -19,7 +19,14 @@ from tracekit.intake.committing import commit, known_outcome
 from tracekit.intake.executors import Engine
 from tracekit.intake.job import Job, Listener, Outcome, content_guess
 from tracekit.intake.options import Options
-from tracekit.intake.worker import WANTED_MARK, Done, Work, hash_arguments, hash_source, read_source
+from tracekit.intake.worker import (
+    WANTED_MARK,
+    Assignment,
+    Done,
+    hash_arguments,
+    hash_source,
+    read_source,
+)
 from tracekit.store import Ingest
 
 _POLL_SECONDS = 0.1
@@ -105,7 +112,7 @@ class _Dispatch:
             time.sleep(_POLL_SECONDS / 10)
 
     def _submit(self, job: Job) -> None:
-        work = Work.of(job, self._under_way, looks=not self._options.replaces)
+        work = Assignment.of(job, self._under_way, looks=not self._options.replaces)
         future = self._engine.submit(read_source, work)
         self._running[job.number] = future
         future.add_done_callback(lambda ended: self._ended.put((job.number, ended)))

@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Assignment:
     """A source to read, with absolute paths.
 
     `looks` is whether to look for its content in the store first.
@@ -43,7 +43,7 @@ class Work:
     version: str = __version__
 
     @classmethod
-    def of(cls, job: Job, under_way: Ingest, *, looks: bool) -> Work:
+    def of(cls, job: Job, under_way: Ingest, *, looks: bool) -> Assignment:
         """The work that a job is."""
         return cls(
             job.number,
@@ -80,7 +80,7 @@ def _absolute(source: Source) -> Source:
     )
 
 
-def read_source(work: Work) -> Done:
+def read_source(work: Assignment) -> Done:
     """Read a source into a folder of its own in the staging folder; an error is returned."""
     try:
         _refuse_others(work)
@@ -122,7 +122,7 @@ class _Watch:
                 raise NoLongerWanted
 
 
-def _refuse_others(work: Work) -> None:
+def _refuse_others(work: Assignment) -> None:
     """Raise an error on a worker with another tracekit, or without the store or the file."""
     here = f"a worker on {socket.gethostname()}"
     if work.version != __version__:
@@ -141,7 +141,7 @@ def _refuse_others(work: Work) -> None:
         )
 
 
-def _read(work: Work, watch: _Watch) -> Done:
+def _read(work: Assignment, watch: _Watch) -> Done:
     parser = parser_named(work.parser_name)
     folder = work.staging / f"{work.number}-{uuid.uuid4().hex}"
     folder.mkdir()  # also says that the work has begun
@@ -158,7 +158,7 @@ def _read(work: Work, watch: _Watch) -> Done:
     return Done(identity, None, folder.name, result)
 
 
-def _leave_nothing_unwanted(work: Work) -> None:
+def _leave_nothing_unwanted(work: Assignment) -> None:
     """Remove what was written after the ingest had ended, as nobody else does."""
     if work.staging.is_dir() and not (work.staging / WANTED_MARK).exists():
         for folder in work.staging.glob(f"{work.number}-*"):
