@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -414,6 +414,27 @@ def test_what_was_left_out_comes_in_later_and_the_rest_is_skipped(
     first, second = bring_in(tmp_path / "S", *files, executor="process")
     assert (first.already_in is None, second.already_in is None) == (False, True)
     assert names_in(tmp_path / "S") == ["a", "killer"]
+
+
+class Forgetful(AtOnce):
+    """A pool that breaks as it gets its second piece of work, and forgets that one."""
+
+    _broken = False
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
+        if self._broken:
+            raise BrokenExecutor
+        if arguments[0].number == 0:
+            return super().submit(function, *arguments)
+        self._broken = True
+        return Future()
+
+
+def test_what_a_broken_pool_forgets_is_read_by_another(tmp_path: Path, sources: Sources) -> None:
+    files = [sources.add(name, "nothing") for name in "abc"]
+    outcomes = bring_in(tmp_path / "S", *files, executor=Forgetful())
+    assert [outcome.path for outcome in outcomes] == files
+    assert sources.readings() == {"a": 1, "b": 1, "c": 1}
 
 
 class EndsAtOnce:

@@ -40,6 +40,7 @@ def main() -> None:
     # If Ctrl-C comes while a module makes a class from text, as dataclasses do, it also ends by the
     # signal in place of the code, although the interrupt was handled.
     is_over = code in (0, INTERRUPTED) and threading.active_count() == 1
+    is_over = is_over and "mpi4py.MPI" not in sys.modules  # which has to be told of the end
     if must_break_off() or is_over:
         _end_at_once(code)
     sys.exit(code)

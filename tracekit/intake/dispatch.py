@@ -10,6 +10,7 @@ import contextlib
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -78,7 +79,7 @@ class _Dispatch:
         self._engine, self._jobs, self._under_way = engine, jobs, under_way
         self._options, self._listener = options, listener
         self._ended: SimpleQueue[tuple[int, Any]] = SimpleQueue()
-        self._running: dict[int, Any] = {}
+        self._running: dict[int, tuple[Any, int]] = {}  # and by which executor
         self._done: dict[int, Done] = {}
         self._died: dict[int, str] = {}  # why, of those to read again
         self._lost_unread = 0  # since work was last seen to begin
@@ -105,27 +106,41 @@ class _Dispatch:
 
     def stop(self) -> None:
         """Have nothing more read, and wait a little for what cannot be ended."""
-        for future in self._running.values():
+        futures = [future for future, _ in self._running.values()]
+        for future in futures:
             future.cancel()
         end = time.monotonic() + _PATIENCE_SECONDS
-        while time.monotonic() < end and not all(f.done() for f in self._running.values()):
+        while time.monotonic() < end and not all(future.done() for future in futures):
             time.sleep(_POLL_SECONDS / 10)
 
     def _submit(self, job: Job) -> None:
         work = Assignment.of(job, self._under_way, looks=not self._options.replaces)
         future = self._engine.submit(read_source, work)
-        self._running[job.number] = future
+        self._running[job.number] = (future, self._engine.renewals)
         future.add_done_callback(lambda ended: self._ended.put((job.number, ended)))
 
     def _awaited(self, job: Job, *, is_alone: bool = False) -> Done | None:
         """What became of a job; None if its worker died."""
         while job.number not in self._done and job.number not in self._died:
             self._listener.progress(self._read, self._expected)
-            with contextlib.suppress(Empty):
-                self._hear(*self._ended.get(timeout=_POLL_SECONDS), is_alone=is_alone)
+            try:
+                ended = self._ended.get(timeout=_POLL_SECONDS)
+            except Empty:
+                self._give_up_forgotten(is_alone=is_alone)
+            else:
+                self._hear(*ended, is_alone=is_alone)
         return self._done.pop(job.number, None)
 
+    def _give_up_forgotten(self, *, is_alone: bool) -> None:
+        """See as lost what a broken executor has: a pool can forget what it got as it broke."""
+        broken = self._engine.broken_count
+        for number in [n for n, (_, place) in self._running.items() if place < broken]:
+            del self._running[number]
+            self._see_death(self._jobs[number], BrokenExecutor(), is_alone=is_alone)
+
     def _hear(self, number: int, future: Any, *, is_alone: bool) -> None:
+        if self._running.get(number, (None, 0))[0] is not future:
+            return  # it was given up
         del self._running[number]
         job = self._jobs[number]
         try:
@@ -191,8 +206,6 @@ class _Dispatch:
 
 def _reason(error: Exception) -> str:
     """Why a worker died, in one line."""
-    from concurrent.futures import BrokenExecutor
-
     if isinstance(error, BrokenExecutor):
         return "killed, or out of memory"
     if isinstance(error, MemoryError):

@@ -34,6 +34,8 @@ class Engine:
         self._executor, self._workers = executor, workers
         self._kept = contextlib.ExitStack()
         self._open: Executor | None = None
+        #: How often it was opened again.
+        self.renewals = 0
 
     def __enter__(self) -> Engine:
         """Open it."""
@@ -60,7 +62,14 @@ class Engine:
                     f"the executor takes no more work: {error}; what came in before stays"
                 ) from error
 
+    @property
+    def broken_count(self) -> int:
+        """How many executors have broken: they may have forgotten what they were given last."""
+        # `_broken` is of those of `concurrent.futures`.
+        return self.renewals + bool(getattr(self._open, "_broken", False))
+
     def _renew(self) -> None:
+        self.renewals += 1
         self._kept.close()
         if not isinstance(self._executor, str):  # whoever gave it can't give another
             self._executor = "process"

@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def interrupts_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    resource_tracker.ensure_running()  # as it starts, it unblocks the signal
     noted: list[int] = []
     handler = signal.getsignal(signal.SIGINT)
     defers = handler is not None and threading.current_thread() is threading.main_thread()
