@@ -522,7 +522,9 @@ def _exit_codes() -> str:
     meanings: dict[int, list[str]] = {0: ["Success."]}
     for kind in _error_kinds():
         meanings.setdefault(kind.exit_code, []).append(_first_line(kind))
-    meanings[errors.TracekitError.exit_code] = ["Anything else that tracekit refuses or cannot do."]
+    meanings[errors.TracekitError.exit_code][0] = (
+        "Anything else that tracekit refuses or cannot do."
+    )
     meanings.setdefault(app._USAGE, []).append("An invalid command line.")  # noqa: SLF001
     meanings[app._BUG] = ["A bug in tracekit, or in a parser of another package; please report it."]  # noqa: SLF001
     meanings[app.INTERRUPTED] = ["Ctrl-C. No partial results were kept."]

@@ -16,7 +16,7 @@ class TracekitError(Exception):
 
 
 class WorkerError(TracekitError):
-    """Workers died of some files, which were left out: the others are in the store.
+    """``ingest --executor`` excluded files whose workers died twice; the others are in the store.
 
     ``left_out`` are the reasons by file.
     """

@@ -117,6 +117,39 @@ def test_ctrl_c_stops_a_single_process_and_its_threads_too(
     assert sees(store) == FILLED
 
 
+@pytest.mark.parametrize("executor", ["process", "thread", "dask"])
+@pytest.mark.parametrize("moment", ["workers start", "workers read"])
+def test_ctrl_c_ends_an_executor(
+    command: Command,
+    store: Path,
+    tree: Any,
+    sees: Sees,
+    large_trace: Path,
+    executor: str,
+    moment: str,
+) -> None:
+    if executor == "dask":
+        pytest.importorskip("distributed")
+    before = tree(store)
+    words = command("ingest", large_trace, "--store", store, "--executor", executor)
+    with started([*words, "--workers", "2"]) as process:
+        family: list[psutil.Process] = []
+        if moment == "workers read":
+            until(lambda: list((store / ".staging").glob("*/0-*")))
+            family = psutil.Process(process.pid).children(recursive=True)
+        elif executor == "thread":
+            until(lambda: list((store / ".staging").glob("*")))
+        else:
+            family = until(lambda: psutil.Process(process.pid).children(recursive=True)[1:])
+        os.killpg(process.pid, signal.SIGINT)
+        code, messages = ended(process, family)
+    of_dask = [line for line in messages.splitlines() if " - distributed." in line]
+    messages = messages.removeprefix("".join(f"{line}\n" for line in of_dask))
+    assert (code, messages) == (130, "tracekit: interrupted; no partial results were kept\n")
+    assert tree(store) == before
+    assert sees(store) == FILLED
+
+
 #: Ctrl-C in the middle of text that is run: Python then ends by the signal, though it was handled.
 INTERRUPTED_IN_TEXT = """
 import contextlib, io, os, signal, sys

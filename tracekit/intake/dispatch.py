@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from tracekit.errors import TracekitError, UsageError, WorkerError
+from tracekit.errors import StoreError, TracekitError, UsageError, WorkerError
 from tracekit.intake.committing import commit, known_outcome
 from tracekit.intake.executors import Engine
 from tracekit.intake.job import Job, Listener, Outcome, content_guess
@@ -106,11 +106,13 @@ class _Dispatch:
 
     def stop(self) -> None:
         """Have nothing more read, and wait a little for what cannot be ended."""
-        futures = [future for future, _ in self._running.values()]
-        for future in futures:
-            future.cancel()
+        begun = {path.name.partition("-")[0] for path in self._under_way.folder.glob("*-*")}
+        futures = {number: future for number, (future, _) in self._running.items()}
+        for number, future in futures.items():
+            if str(number) not in begun:  # others notice: Dask would tell of each
+                future.cancel()
         end = time.monotonic() + _PATIENCE_SECONDS
-        while time.monotonic() < end and not all(future.done() for future in futures):
+        while time.monotonic() < end and not all(f.done() for f in futures.values()):
             time.sleep(_POLL_SECONDS / 10)
 
     def _submit(self, job: Job) -> None:
@@ -195,13 +197,23 @@ class _Dispatch:
             if done.known_run is not None:
                 return known_outcome(job, done.known_run)
             assert done.result is not None
-            folder = self._under_way.folder / done.folder_name
-            folder.rename(self._under_way.source_folder(job.number))
+            self._take_over(job, done.folder_name)
             job.results = [done.result]
             return commit(job, self._under_way, self._options)
         finally:
             job.results = []
             self._clear(job)
+
+    def _take_over(self, job: Job, folder_name: str) -> None:
+        """Make the rows that a worker wrote those of the job."""
+        try:
+            folder = self._under_way.folder / folder_name
+            folder.rename(self._under_way.source_folder(job.number))
+        except OSError as error:
+            raise StoreError(
+                f"{self._under_way.store.path}: what a worker wrote is not there: {error}; use a "
+                "folder that all workers share"
+            ) from error
 
 
 def _reason(error: Exception) -> str:

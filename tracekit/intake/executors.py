@@ -53,8 +53,8 @@ class Engine:
         assert self._open is not None
         with interrupts_held():
             try:
-                return self._open.submit(function, *arguments)
-            except BrokenExecutor:
+                with contextlib.suppress(BrokenExecutor):
+                    return self._open.submit(function, *arguments)
                 self._renew()
                 return self._open.submit(function, *arguments)
             except (RuntimeError, OSError) as error:

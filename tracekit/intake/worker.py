@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import shutil
 import socket
@@ -134,17 +135,29 @@ def _refuse_others(work: Assignment) -> None:
             f"{work.store}: {here} does not see the store; use a folder that all workers share"
         )
     path, size = work.source.path, work.source.size_bytes
-    if not path.is_file() or path.stat().st_size != size:
+    if _size_of(path) != size:
         raise FormatError(
             f"{path}: {here} does not see this file of {size:,} bytes; use a folder that all "
             "workers share, and ingest it when it is complete"
         )
 
 
+def _size_of(path: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return path.stat().st_size
+    return None
+
+
 def _read(work: Assignment, watch: _Watch) -> Done:
     parser = parser_named(work.parser_name)
     folder = work.staging / f"{work.number}-{uuid.uuid4().hex}"
-    folder.mkdir()  # also says that the work has begun
+    try:
+        folder.mkdir()  # also says that the work has begun
+    except OSError as error:
+        raise StoreError(
+            f"{work.store}: cannot be written by a worker on {socket.gethostname()}: {error}; "
+            "free some space, or grant write access"
+        ) from error
     watch()
     with blamed(parser, work.source.path):
         identity = identify(work.source, work.hash_kind, watch)
