@@ -9,10 +9,10 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast, runtime_checkable
 
 from blake3 import blake3
 from isal import isal_zlib
@@ -42,6 +42,56 @@ _DAMAGE: tuple[type[Exception], ...] = (
     zstd.ZstdError,
     EOFError,
 )
+
+
+def compression_of(start: bytes) -> str:
+    """How a file that begins with `start` is compressed: none, gzip or zstd."""
+    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
+
+
+class Content(Protocol):
+    """The bytes of a source, where they are not simply read from the file at its path."""
+
+    def reader(self) -> BinaryIO:
+        """All of them, from the first."""
+        ...
+
+    def close(self) -> None:
+        """Let go of them: nobody reads them any more."""
+        ...
+
+
+@runtime_checkable
+class FarContent(Content, Protocol):
+    """Bytes that are on another machine, and are copied to this one before a parser reads them.
+
+    It can be pickled: whoever has it can copy them.
+    """
+
+    @property
+    def size_bytes(self) -> int | None:
+        """How many, if known."""
+        ...
+
+    def blocks(self) -> Iterator[bytes]:
+        """All of them, in blocks; raises FormatError where that fails, or they have changed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCopy:
+    """A copy of what the path of a source names, in a file of this machine."""
+
+    place: Path
+
+    def reader(self) -> BinaryIO:
+        """The bytes of the copy."""
+        return self.place.open("rb")
+
+    def close(self) -> None:
+        """Delete the copy."""
+        with suppress(OSError):  # its folder is deleted later
+            self.place.unlink()
 
 
 class OpenFile:
@@ -115,9 +165,10 @@ class Source:
     ``size_bytes`` is the size on disk; ``compression_kind`` one of none, gzip, zstd; ``scratch``
     a folder for temporary files, where it is not the system's. ``columns`` are what the user says
     of a table's columns: by name, or of a metric by ``name:unit``, label or metric. ``beside`` are
-    files of the same set that are read with this one, and belong to its identity. ``file`` is the
-    file itself while it is kept open; otherwise each reader opens it. ``shared`` is its content,
-    decompressed for several readers at once.
+    files of the same set that are read with this one, and belong to its identity. ``file`` is its
+    content where that is kept open, or is not in the file at its path, which then only names it;
+    otherwise each reader opens that. ``shared`` is its content, decompressed for several readers at
+    once.
     """
 
     path: Path
@@ -126,7 +177,7 @@ class Source:
     scratch: Path | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Source, ...] = ()
-    file: OpenFile | None = field(default=None, compare=False, repr=False)
+    file: Content | None = field(default=None, compare=False, repr=False)
     shared: SharedContent | None = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -135,8 +186,7 @@ class Source:
         path = Path(path)
         with _failures_told(path), ExitStack() as closing:
             file = closing.enter_context(path.open("rb"))
-            start = file.read(4)
-            kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
+            kind = compression_of(file.read(4))
             source = cls(path, os.fstat(file.fileno()).st_size, kind)
             if kept is None or not _CAN_STAY_OPEN:
                 return source
@@ -147,6 +197,11 @@ class Source:
     def is_seekable(self) -> bool:
         """Whether an offset in the content is an offset in the file."""
         return self.compression_kind == "none"
+
+    @property
+    def place(self) -> Path:
+        """The file of this machine that it is read from."""
+        return self.file.place if isinstance(self.file, LocalCopy) else self.path
 
     def open(self) -> ContentStream:
         """The decompressed content, from its start."""

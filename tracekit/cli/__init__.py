@@ -39,7 +39,11 @@ def main() -> None:
     # to free all objects, which is needed only if some are in use: by a thread, or by a traceback.
     # If Ctrl-C comes while a module makes a class from text, as dataclasses do, it also ends by the
     # signal in place of the code, although the interrupt was handled.
-    is_over = code in (0, INTERRUPTED) and threading.active_count() == 1
+    # Of threads that Python would not wait for either, nothing is wanted any more.
+    is_alone = [thread for thread in threading.enumerate() if not thread.daemon] == [
+        threading.main_thread()
+    ]
+    is_over = code in (0, INTERRUPTED) and is_alone
     is_over = is_over and "mpi4py.MPI" not in sys.modules  # which has to be told of the end
     if must_break_off() or is_over:
         _end_at_once(code)

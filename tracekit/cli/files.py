@@ -33,7 +33,9 @@ _COLUMNS = {"labels": "label", "metrics": "metric"}
 
 
 def ingest(
-    paths: Annotated[list[str], typer.Argument(metavar="FILE", help="Files or folders.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="Files or folders, or their URLs.")
+    ],
     store: StoreOption = DEFAULT_STORE,
     run: Annotated[
         str | None, typer.Option("--run", help="Run that these files belong to.")

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from tracekit.errors import UsageError
 from tracekit.intake.committing import already_in, commit
+from tracekit.intake.fetching import is_far, with_copies
 from tracekit.intake.files import jobs_of, source_at
 from tracekit.intake.job import Job, Listener, Outcome, content_guess
 from tracekit.intake.options import Options, checked
@@ -37,7 +38,7 @@ def ingest(
     options: Options | None = None,
     listener: Listener | None = None,
 ) -> list[Outcome]:
-    """Bring files (or folders of files) into the store, each wholly or not at all.
+    """Bring files (or folders of files, or URLs of either) into the store, each wholly or not.
 
     A file that is missing or of no known format stops everything before any is read. What goes
     wrong later, with the content of one file, stops the ingest there: files that came in before
@@ -76,6 +77,7 @@ def _ingest(
     for job in jobs:
         job.hash_kind = home.hash_kind
     if engine is not None:
+        _refuse_far(jobs)
         from tracekit.intake.dispatch import identify_first
 
         identify_first(engine, jobs, options)
@@ -93,6 +95,15 @@ def _ingest(
             listener.finished(outcome)
             outcomes[job.number] = outcome
     return [outcomes[job.number] for job in jobs]
+
+
+def _refuse_far(jobs: list[Job]) -> None:
+    """Raise UsageError for sources that workers of an executor would have to copy first."""
+    far = next((job.source.path for job in jobs if is_far(job)), None)
+    if far is not None:
+        raise UsageError(
+            f"--executor: {far} is not on this file system; omit --executor, or copy it first"
+        )
 
 
 def _refuse_mixed(jobs: list[Job], options: Options) -> None:
@@ -150,12 +161,26 @@ def _run(
 
         yield from dispatched(engine, jobs, under_way, options, listener)
         return
+
+    def run(some: list[Job], told: Listener) -> Generator[Outcome]:
+        return _run_here(some, under_way, options, told)
+
+    if any(map(is_far, jobs)):
+        found = with_copies(jobs, under_way.scratch, options.workers, listener, run)
+    else:
+        found = run(jobs, listener)
+    with contextlib.closing(found) as outcomes:
+        yield from zip(jobs, outcomes, strict=True)
+
+
+def _run_here(
+    jobs: list[Job], under_way: Ingest, options: Options, listener: Listener
+) -> Generator[Outcome]:
     expected = sum(content_guess(job.source) for job in jobs)
     if options.workers > 1 and expected >= _WORTH_A_PROCESS_BYTES:
         from tracekit.intake.side_by_side import side_by_side  # few files need it
 
-        with contextlib.closing(side_by_side(jobs, under_way, options, listener)) as outcomes:
-            yield from zip(jobs, outcomes, strict=True)
+        yield from side_by_side(jobs, under_way, options, listener)
         return
     done = 0
 
@@ -167,7 +192,7 @@ def _run(
         with watched(report, tell):
             outcome = _alone(job, under_way, options, report)
         done += report.read_bytes
-        yield job, outcome
+        yield outcome
 
 
 def _alone(job: Job, under_way: Ingest, options: Options, report: Report) -> Outcome:

@@ -1,8 +1,12 @@
-"""Which files are meant: those named, and those in folders that some parser claims."""
+"""Which files are meant: those named, and those in folders that some parser claims.
+
+A URL names an object, or a folder of them, as a path does a file.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
@@ -29,6 +33,7 @@ from tracekit.store import STORE_MARK
 
 # Of the files of an ingest: a system lets a process have 256 at least, and the store needs some.
 _MOST_OPEN = 100
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,10 @@ def jobs_of(
     Their files are opened once, and stay open until `kept` ends.
     """
     found: dict[Path, _Found] = {}
-    for given in map(_named, paths):
-        if stat.S_ISDIR(status_of(given).st_mode):
+    for name in paths:
+        if isinstance(name, str) and _URL.match(name):
+            files = _found_at(name, format_name, listener)
+        elif stat.S_ISDIR(status_of(given := _named(name)).st_mode):
             files = _found_below(given, format_name, listener, kept)
         else:
             files = [_named_file(given, format_name, kept if len(found) < _MOST_OPEN else None)]
@@ -128,15 +135,41 @@ def _refuse_irregular(path: Path) -> None:
         )
 
 
+def _found_at(url: str, format_name: str | None, listener: Listener) -> list[_Found]:
+    """The object that a URL names, or those in a folder that some parser claims."""
+    from tracekit.remote import found_at, sources_of  # only URLs need it
+
+    there = found_at(url, STORE_MARK)
+    if there.is_folder:
+        return _claimed(there.path, sources_of(there), format_name, listener, [])
+    [(source, head)] = sources_of(there)
+    if format_name is not None:
+        return [_Found(source, detect(source, format_name), is_named=True)]
+    return [_Found(source, chosen(source, head, claims(head)), is_named=True)]
+
+
 def _found_below(
     folder: Path, format_name: str | None, listener: Listener, kept: ExitStack
 ) -> list[_Found]:
     """The files in a folder that some parser claims; others are skipped."""
     found: list[_Found] = []
+    sources = (
+        source_at(file, kept if len(found) < _MOST_OPEN else None) for file in _walked(folder)
+    )
+    heads = ((source, head_of(source)) for source in sources)
+    return _claimed(folder, heads, format_name, listener, found)
+
+
+def _claimed(
+    folder: Path,
+    heads: Iterable[tuple[Source, bytes]],
+    format_name: str | None,
+    listener: Listener,
+    found: list[_Found],
+) -> list[_Found]:
+    """Those sources of a folder that some parser claims by their heads, added to `found`."""
     passed = 0
-    for file in _walked(folder):
-        source = source_at(file, kept if len(found) < _MOST_OPEN else None)
-        head = head_of(source)
+    for source, head in heads:
         claimed = claims(head)
         claimed_by = {
             parser.name
@@ -147,8 +180,8 @@ def _found_below(
             found.append(_Found(source, chosen(source, head, claimed), is_named=False))
         elif format_name in claimed_by:
             found.append(_Found(source, detect(source, format_name), is_named=False))
-        elif format_name is None and is_expected(file):
-            listener.left_out(file, what_it_is(source, head))
+        elif format_name is None and is_expected(source.path):
+            listener.left_out(source.path, what_it_is(source, head))
         else:
             passed += 1
         if not (found and found[-1].source is source):

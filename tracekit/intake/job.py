@@ -14,7 +14,7 @@ from tracekit.errors import FormatError
 from tracekit.parser import FileSet, Issue, Report
 from tracekit.registry import Detection, blamed
 from tracekit.schema import BLAKE3
-from tracekit.source import Identity, Source, identify
+from tracekit.source import FarContent, Identity, LocalCopy, Source, identify
 
 if TYPE_CHECKING:
     from tracekit.attribution import Gathered
@@ -114,8 +114,15 @@ def status_of(path: Path) -> os.stat_result:
 
 
 def stamps_of(source: Source) -> tuple[tuple[int, int], ...]:
-    """What the files of a source look like from outside: their size, and when they were written."""
-    found = [status_of(each.path) for each in (source, *source.beside)]
+    """What the files of a source look like from outside: their size, and when they were written.
+
+    Of what is on other machines there is none: it is known to be unchanged when it is copied.
+    """
+    found = [
+        status_of(each.path)
+        for each in (source, *source.beside)
+        if not isinstance(each.file, FarContent | LocalCopy)
+    ]
     return tuple((status.st_size, status.st_mtime_ns) for status in found)
 
 

@@ -74,7 +74,7 @@ def _laid_out(source: Source, folder: Path) -> Path:
     place.parent.mkdir(parents=True)
     if source.is_seekable:
         with suppress(OSError):  # Windows restricts links
-            place.symlink_to(source.path.resolve())
+            place.symlink_to(source.place.resolve())
             return place
     with source.open() as content, place.open("wb") as copy:
         copy.writelines(content.pieces())
