@@ -231,16 +231,24 @@ class _Stream:
     def _opened(self) -> Any:
         has_ranges = self._has_ranges and self._wanted.size_bytes is not None
         file = _opened(self._wanted.place, has_ranges=has_ranges)
+        try:
+            self._pass(file, has_ranges=has_ranges)
+        except BaseException:
+            _closed(file)
+            raise
+        return file
+
+    def _pass(self, file: Any, *, has_ranges: bool) -> None:
+        """Go where the stream was."""
         if has_ranges:
             file.seek(self._at)
-            return file
+            return
         left = self._at
         while left:
             passed = len(file.read(min(left, _BLOCK_BYTES)))
             if not passed:
                 raise ConnectionError(errno.ECONNRESET, "the content ends early")
             left -= passed
-        return file
 
     def _start_again(self, error: Exception) -> bool:
         """Whether to try again after an error; raises FormatError if the object has changed."""
@@ -372,7 +380,7 @@ def _source_of(path: ObjectPath, place: _Place) -> tuple[Source, bytes]:
             return info, b""
         file = _opened(place, has_ranges=info.get("size") is not None)
         try:
-            return info, bytes(file.read(HEAD_BYTES))
+            return info, _start_of(file, min(HEAD_BYTES, info.get("size") or HEAD_BYTES))
         finally:
             _closed(file)
 
@@ -382,6 +390,15 @@ def _source_of(path: ObjectPath, place: _Place) -> tuple[Source, bytes]:
     head = Source(path, len(start), kind, file=_Start(start)).head()
     content = RemoteObject(str(path), place, size, _version_of(info))
     return Source(path, size or 0, kind, file=content), head
+
+
+def _start_of(file: Any, size: int) -> bytes:
+    """The first bytes of an open object; a stream gives them as they come."""
+    parts: list[bytes] = []
+    while size and (part := bytes(file.read(size))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,12 +448,20 @@ def _patiently(
     raise AssertionError
 
 
-def _is_passing(error: Exception) -> bool:
+def _is_passing(error: BaseException) -> bool:
     """Whether the next attempt may succeed."""
+    error = _root_of(error)
     status = _status_of(error)
     if status is not None and status < 500:
         return status in _PASSING
     return not isinstance(error, _OF_USE) and not _is_of_credentials(error)
+
+
+def _root_of(error: BaseException) -> BaseException:
+    """The error, or what led a library to say that something is not there."""
+    while isinstance(error, FileNotFoundError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -453,17 +478,22 @@ def _is_of_credentials(error: BaseException) -> bool:
 
 def _status_of(error: BaseException) -> int | None:
     """The status of HTTP that an error of a library tells, if any."""
-    for each in _causes(error):
-        response = getattr(each, "response", None)
-        told = response.get("ResponseMetadata", {}) if isinstance(response, dict) else {}
-        for status in (
-            told.get("HTTPStatusCode"),
-            getattr(response, "status_code", None),
-            *(getattr(each, name, None) for name in ("status", "status_code", "code")),
-        ):
-            if isinstance(status, int) and 400 <= status < 600:
-                return status
-    return None
+    found = (status for each in _causes(error) for status in _statuses(each))
+    return next(
+        (status for status in found if isinstance(status, int) and 400 <= status < 600), None
+    )
+
+
+def _statuses(error: BaseException) -> Iterator[object]:
+    """What may be a status in an error: each library has its own way."""
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):
+        yield response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    yield getattr(response, "status_code", None)
+    yield getattr(error, "status", None)
+    yield getattr(error, "status_code", None)
+    if not type(error).__module__.startswith("aiohttp"):  # there, also of a cut connection
+        yield getattr(error, "code", None)
 
 
 def _code_of(error: BaseException) -> str:
@@ -479,6 +509,7 @@ def _code_of(error: BaseException) -> str:
 
 def _refuse(url: str, error: BaseException) -> NoReturn:
     """Raise FormatError for an error of a library, without its text, which may have secrets."""
+    error = _root_of(error)
     status, code = _status_of(error), _code_of(error)
     if type(error).__name__ == "FileExpired" or status in _CHANGED:
         _refuse_changed(url)
@@ -491,7 +522,7 @@ def _refuse(url: str, error: BaseException) -> NoReturn:
         )
     elif isinstance(error, FileNotFoundError) or status == 404:
         what = "not found: no such bucket, folder or object; check the URL"
-    elif _is_passing(cast("Exception", error)):
+    elif _is_passing(error):
         what = f"cannot be read: the connection failed again and again ({code}); try again later"
     else:
         what = f"cannot be read ({code}); check the URL"
