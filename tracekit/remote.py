@@ -31,6 +31,8 @@ _Result = TypeVar("_Result")
 _BLOCK_BYTES = 4 << 20
 #: Before further attempts. What arrives in between begins them anew. The libraries try again, too.
 _PAUSES_S = (0.5, 1.0, 2.0, 4.0)
+#: There are no more than two attempts that take longer together.
+_LONG_SECONDS = 60
 _SOCKET_SECONDS = 60
 #: Of a folder's objects, the first bytes are read side by side.
 _HEADS_AT_ONCE, _MOST_HEADS = 16, 64
@@ -292,7 +294,7 @@ def _version_of(info: dict[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Located:
     """What a URL names: an object, or a folder of them, by their paths and places."""
 
     path: ObjectPath
@@ -300,7 +302,7 @@ class Found:
     objects: Sequence[tuple[ObjectPath, _Place]]
 
 
-def found_at(url: str, store_mark: str) -> Found:
+def found_at(url: str, store_mark: str) -> Located:
     """What `url` names; in a folder, no objects of stores, which have one called `store_mark`.
 
     Raises FormatError, UsageError.
@@ -311,11 +313,11 @@ def found_at(url: str, store_mark: str) -> Found:
         info = _patiently(str(path), lambda: _info_of(place))
         is_folder = info.get("type") == "directory"
     if not is_folder:
-        return Found(path, False, [(path, place)])
+        return Located(path, False, [(path, place)])
     names = _patiently(str(path), lambda: _names_below(place))
     parts = _walked([tuple(name.split("/")) for name in names], store_mark)
     root = place.path.rstrip("/")
-    return Found(
+    return Located(
         path,
         True,
         [
@@ -350,7 +352,7 @@ def _walked(names: Iterable[tuple[str, ...]], store_mark: str) -> list[tuple[str
     )
 
 
-def sources_of(found: Found) -> Iterator[tuple[Source, bytes]]:
+def sources_of(found: Located) -> Iterator[tuple[Source, bytes]]:
     """The objects of `found` as sources, each with the start of its content.
 
     That is what the first 64 KiB of the object give. Raises FormatError.
@@ -435,16 +437,18 @@ def _patiently(
     start_again: Callable[[Exception], bool] | None = None,
 ) -> _Result:
     """The result of an action, tried again after failures that may pass; raises FormatError."""
-    for pause in (*_PAUSES_S, None):
+    began_s = time.monotonic()
+    for attempt, pause_s in enumerate((*_PAUSES_S, None)):
         try:
             return action()
         except TracekitError:
             raise
         except Exception as error:  # noqa: BLE001 - of any library
             may_pass = (start_again or _is_passing)(error)
-            if pause is None or not may_pass:
+            is_long = attempt > 0 and time.monotonic() - began_s > _LONG_SECONDS
+            if pause_s is None or is_long or not may_pass:
                 _refuse(url, error)
-        time.sleep(pause)
+        time.sleep(pause_s)
     raise AssertionError
 
 

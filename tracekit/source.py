@@ -49,7 +49,7 @@ def compression_of(start: bytes) -> str:
     return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
 
 
-class Content(Protocol):
+class SourceContent(Protocol):
     """The bytes of a source, where they are not simply read from the file at its path."""
 
     def reader(self) -> BinaryIO:
@@ -62,7 +62,7 @@ class Content(Protocol):
 
 
 @runtime_checkable
-class FarContent(Content, Protocol):
+class FarContent(SourceContent, Protocol):
     """Bytes that are on another machine, and are copied to this one before a parser reads them.
 
     It can be pickled: whoever has it can copy them.
@@ -177,7 +177,7 @@ class Source:
     scratch: Path | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Source, ...] = ()
-    file: Content | None = field(default=None, compare=False, repr=False)
+    file: SourceContent | None = field(default=None, compare=False, repr=False)
     shared: SharedContent | None = field(default=None, compare=False, repr=False)
 
     @classmethod

@@ -170,6 +170,17 @@ def test_pauses_grow_and_what_comes_ends_them(
     assert pauses == [0.5, 1.0, 0.5, 1.0, 2.0, 4.0]
 
 
+def test_attempts_that_take_long_are_few(
+    ranged: Web, at_once: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "_LONG_SECONDS", 0)
+    (ranged.folder / "a.bin").write_bytes(CONTENT)
+    ranged.faulty.fault = lambda r: "503" if r.start == BLOCK else None
+    with pytest.raises(FormatError, match=r"connection failed again and again \(status 503\)"):
+        copied(f"{ranged.url}/a.bin", tmp_path)
+    assert sum(request.start == BLOCK for request in ranged.faulty.requests) == 2
+
+
 def take(counts: dict[int, int], key: int) -> bool:
     """Whether there was one left."""
     counts[key] -= 1
@@ -374,6 +385,25 @@ def test_no_secret_of_a_url_is_told_or_kept(
         everything += str(path) + path.read_bytes().decode("latin-1")
     assert TOKEN not in everything
     assert PASSWORD not in everything
+
+
+def test_what_libraries_log_is_not_printed(ranged: Web, tmp_path: Path) -> None:
+    code = (
+        "import logging, sys; from tracekit import remote; from tracekit.cli import main\n"
+        "def seen(place):\n"
+        "    logging.getLogger('gcsfs').error('at %s', sys.argv[2])\n"
+        "    raise PermissionError(sys.argv[2])\n"
+        "remote._info_of = seen; main()"
+    )
+    words = ["ingest", signed(ranged, "a.json"), "--store", str(tmp_path / "S")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == (
+        f"tracekit: {ranged.url}/a.json: access denied (PermissionError); check the credentials, "
+        "and the rights they give\n"
+    )
 
 
 def test_no_secret_is_in_the_text_of_what_is_to_be_read(ranged: Web) -> None:

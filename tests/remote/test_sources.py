@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import pickle
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -223,6 +224,32 @@ def test_options_and_messages_are_those_of_files(
     assert "trace.json.gz: already in the store (run gpu, " in capsys.readouterr().err
     assert run(["ingest", url, "--format", "mlperf", "--replace", "--store", store]) == 3
     assert capsys.readouterr().err.startswith(f"tracekit: {url}: no MLPerf run found")
+
+
+def test_a_format_is_explained_by_the_start(
+    s3: S3, large_trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = s3.put("a/large.json", large_trace)
+    s3.faulty.requests.clear()
+    assert run(["formats", "--explain", url]) == 0
+    told = capsys.readouterr()
+    assert told.out == "torch-profiler\n"
+    assert told.err.startswith(f"{url}: {large_trace.stat().st_size:,} bytes, compression: none\n")
+    assert sum(request.given_bytes for request in s3.faulty.contents()) == 65536
+    assert run(["formats", "--explain", f"s3://{BUCKET}/a"]) == 3
+    assert capsys.readouterr().err == (
+        f"tracekit: s3://{BUCKET}/a: is a folder; name an object in it\n"
+    )
+
+
+def test_any_file_system_that_fsspec_knows_is_read(gpu_trace: Path, tmp_path: Path) -> None:
+    store = importlib.import_module("fsspec").filesystem("memory")
+    store.pipe({"/box/a.json.gz": gpu_trace.read_bytes(), "/box/b/notes.txt": b"none"})
+    try:
+        [outcome] = bring_in(tmp_path / "S", "memory://box")
+        assert (str(outcome.path), outcome.event_count) == ("memory://box/a.json.gz", 619)
+    finally:
+        store.rm("/box", recursive=True)
 
 
 @pytest.mark.parametrize(

@@ -111,12 +111,13 @@ def ingest(
     has an unknown format, nothing is read; if a file turns out to be unusable, the files
     before it stay in the store.
     """
-    from tracekit.cli.telling import Teller, progress_bar, tell
+    from tracekit.cli.telling import Teller, keep_libraries_quiet, progress_bar, tell
     from tracekit.intake import Options
     from tracekit.intake import ingest as bring_in
     from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
+    keep_libraries_quiet()
     paths, roles = _columns(paths, columns or [])
     options = Options(
         run_name=run,
@@ -250,7 +251,7 @@ def formats(
         ),
     ] = None,
     explain: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--explain", metavar="FILE", help="Print which format a file has, and why."),
     ] = None,
     events: Annotated[
@@ -362,14 +363,17 @@ def _print_how(
     return 0
 
 
-def _explain(path: Path) -> int:
+def _explain(name: str) -> int:
     """Print which parsers claim the file, and why; raise FormatError if none does."""
-    from tracekit.intake import source_at
-    from tracekit.registry import claims, detect, head_of
+    from tracekit.cli.telling import keep_libraries_quiet
+    from tracekit.intake import looked_at
+    from tracekit.registry import chosen, claims
 
-    source = source_at(path)
-    say(f"{path}: {source.size_bytes:,} bytes, compression: {source.compression_kind}")
-    for parser, match in claims(head_of(source)):
+    keep_libraries_quiet()
+    source, head = looked_at(name)
+    say(f"{source.path}: {source.size_bytes:,} bytes, compression: {source.compression_kind}")
+    claimed = claims(head)
+    for parser, match in claimed:
         say(f"  {parser.name}: {match.certainty:.0%} sure: {match.reason}")
-    put_out(f"{detect(source).parser.name}\n".encode())
+    put_out(f"{chosen(source, head, claimed).parser.name}\n".encode())
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -39,6 +40,12 @@ class Teller(Listener):
     def finished(self, outcome: Outcome) -> None:
         """Keep it for the summary at the end."""
         self.outcomes.append(outcome)
+
+
+def keep_libraries_quiet() -> None:
+    """Print nothing that a library logs: it may be an error that is told, or quote a secret."""
+    if not logging.getLogger().handlers:
+        logging.getLogger().addHandler(logging.NullHandler())
 
 
 @contextmanager

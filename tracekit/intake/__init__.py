@@ -15,7 +15,7 @@ import pyarrow as pa
 from tracekit.errors import UsageError
 from tracekit.intake.committing import already_in, commit
 from tracekit.intake.fetching import is_far, with_copies
-from tracekit.intake.files import jobs_of, source_at
+from tracekit.intake.files import jobs_of, looked_at
 from tracekit.intake.job import Job, Listener, Outcome, content_guess
 from tracekit.intake.options import Options, checked
 from tracekit.intake.reading import parse_whole, watched
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _WORTH_A_PROCESS_BYTES = 24 << 20
 _FEW = 4
 
-__all__ = ["Listener", "Options", "Outcome", "ingest", "source_at"]
+__all__ = ["Listener", "Options", "Outcome", "ingest", "looked_at"]
 
 
 def ingest(

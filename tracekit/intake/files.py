@@ -135,6 +135,19 @@ def _refuse_irregular(path: Path) -> None:
         )
 
 
+def looked_at(name: str) -> tuple[Source, bytes]:
+    """The source at a path or URL, and the start of its content; raises FormatError for folders."""
+    if not _URL.match(name):
+        source = source_at(_named(name))
+        return source, head_of(source)
+    from tracekit.remote import found_at, sources_of  # only URLs need it
+
+    there = found_at(name, STORE_MARK)
+    if there.is_folder:
+        raise FormatError(f"{there.path}: is a folder; name an object in it")
+    return next(sources_of(there))
+
+
 def _found_at(url: str, format_name: str | None, listener: Listener) -> list[_Found]:
     """The object that a URL names, or those in a folder that some parser claims."""
     from tracekit.remote import found_at, sources_of  # only URLs need it
