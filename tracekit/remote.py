@@ -47,6 +47,9 @@ _WEB = frozenset(("http", "https"))
 _WITH_CONTAINER = frozenset(("abfs", "abfss", "az", "adl"))
 _PORT = re.compile(r"([^:@]*|\[[^\]@]*\]):\d*")
 
+#: Parts of names that a path would drop: a//b is another object than a/b.
+_ODD_PARTS = {"": "%2F", ".": "%2E"}
+
 #: What the libraries call that an object is still the same.
 _VERSION_KEYS = (
     *("ETag", "etag", "VersionId", "generation", "blob_id", "Content-MD5", "content_md5", "Digest"),
@@ -321,7 +324,10 @@ def found_at(url: str, store_mark: str) -> Located:
         path,
         True,
         [
-            (path.joinpath(*each), _Place(place.scheme, "/".join((root, *each)), place.options))
+            (
+                path.joinpath(*(_ODD_PARTS.get(part, part) for part in each)),
+                _Place(place.scheme, "/".join((root, *each)), place.options),
+            )
             for each in parts
         ],
     )

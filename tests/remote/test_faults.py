@@ -121,6 +121,12 @@ def test_a_server_that_tells_no_size_gives_all_at_once(streaming: Web, tmp_path:
     assert copied(f"{streaming.url}/a.bin", tmp_path) == CONTENT
 
 
+def test_a_url_that_is_signed_for_its_content_alone_is_read(ranged: Web, tmp_path: Path) -> None:
+    (ranged.folder / "a.bin").write_bytes(CONTENT)
+    ranged.faulty.fault = lambda r: "403" if r.method == "HEAD" else None
+    assert copied(f"{ranged.url}/a.bin?sig=x", tmp_path) == CONTENT
+
+
 def test_a_web_folder_is_read_by_its_links(
     web: tuple[str, Path], gpu_trace: Path, small_trace: Path, tmp_path: Path
 ) -> None:

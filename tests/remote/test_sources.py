@@ -195,6 +195,20 @@ def test_few_copies_are_made_ahead(
     assert max(seen) <= 2
 
 
+def test_names_that_no_file_has_are_objects_too(
+    s3: S3, gpu_trace: Path, cpu_trace: Path, small_trace: Path, tmp_path: Path
+) -> None:
+    for name, file in {"a//x.json": cpu_trace, "a/x.json": small_trace, "a/b?c": gpu_trace}.items():
+        s3.put(name, file)
+    s3.put("a/folder/", b"")
+    outcomes = bring_in(tmp_path / "S", f"s3://{BUCKET}/a")
+    assert {str(outcome.path): outcome.event_count for outcome in outcomes} == {
+        f"s3://{BUCKET}/a/b?c": 619,
+        f"s3://{BUCKET}/a/x.json": 12,
+        f"s3://{BUCKET}/a/%2F/x.json": 148,
+    }
+
+
 def test_files_and_urls_together_keep_their_order(
     s3: S3, gpu_trace: Path, cpu_trace: Path, small_trace: Path, tmp_path: Path
 ) -> None:
