@@ -120,17 +120,19 @@ def _placed(url: str) -> _Place:
     """Where a URL leads; raises UsageError for what no library here reads."""
     scheme, _, rest = url.partition("://")
     scheme = scheme.lower()
+    url = url_of(scheme, rest)
     if scheme in _LOCAL:
         raise UsageError(f"{shown(url)}: is on this machine; name it by its path")
     if not rest.strip("/"):
-        raise UsageError(f"{shown(url)}: names no bucket; write {scheme}://BUCKET/NAME")
+        place = "host" if scheme in _WEB else "bucket"
+        raise UsageError(f"{url}: names no {place}; write {scheme}://{place.upper()}/NAME")
     try:
         import fsspec
 
         kind = fsspec.get_filesystem_class(scheme)
         options = kind._get_kwargs_from_urls(url)  # noqa: SLF001 - as its url_to_fs does
-        place = _Place(scheme, kind._strip_protocol(url), tuple(options.items()))  # noqa: SLF001
-        place.file_system()
+        found = _Place(scheme, kind._strip_protocol(url), tuple(options.items()))  # noqa: SLF001
+        found.file_system()
     except ImportError as error:
         lacking = f"reading {scheme}:// needs a library that is not installed"
         how = _EXTRA if scheme in _OF_EXTRA or error.name == "fsspec" else str(error)
@@ -144,7 +146,7 @@ def _placed(url: str) -> _Place:
         ) from None
     except Exception as error:  # noqa: BLE001 - of any library
         _refuse(shown(url), error)
-    return place
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,6 +257,7 @@ ERRORS = {
     f"s3://{BUCKET}/none/": (3, "not found: no such bucket, folder or object; check the URL"),
     "s3://nobucket/none.json": (3, "not found: no such bucket, folder or object; check the URL"),
     "s3://": (2, "names no bucket; write s3://BUCKET/NAME"),
+    "https:///": (2, "names no host; write https://HOST/NAME"),
     "s4://bucket/a.json": (
         2,
         "unknown scheme 's4'; use s3, gs, abfss, hf, https, or another that fsspec knows",

@@ -234,7 +234,7 @@ def test_options_and_messages_are_those_of_files(
     url, store = s3.put("a/trace.json.gz", gpu_trace), str(tmp_path / "S")
     assert run(["ingest", url, "--run", "gpu", "--label", "batch=32", "--store", store]) == 0
     assert "ingested: 1 file, 619 events: 76 kernels" in capsys.readouterr().err
-    assert run(["ingest", f"s3://{BUCKET}/a/", "--store", store]) == 0
+    assert run(["ingest", f"S3://{BUCKET}/a/", "--store", store]) == 0
     assert "trace.json.gz: already in the store (run gpu, " in capsys.readouterr().err
     assert run(["ingest", url, "--format", "mlperf", "--replace", "--store", store]) == 3
     assert capsys.readouterr().err.startswith(f"tracekit: {url}: no MLPerf run found")

@@ -161,9 +161,11 @@ class _Pending:
         needed = {each.number: each for each in (job, *job.of_set) if each.number not in self._here}
         last = max((self._places[number] for number in needed), default=-1)
         for number, each in needed.items():
+            was_far = is_far(each)
             each.source = self._ahead.result(self._places[number], on_wait, last)
             self._here.add(number)
-            _refuse_other(each)
+            if was_far:
+                _refuse_other(each)
 
 
 def _refuse_other(job: Job) -> None:
