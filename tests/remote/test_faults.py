@@ -509,3 +509,23 @@ def test_memory_of_many_is_bounded_too() -> None:
     assert fetching._MOST_COPIES == 16
     assert fetching._MOST_COPIED_BYTES == 8 << 30
     assert fetching._AT_ONCE * remote._BLOCK_BYTES == 16 << 20
+
+
+def test_an_error_ends_at_once_while_others_are_copied(
+    s3: S3, large_trace: Path, traces: Path, tmp_path: Path
+) -> None:
+    urls = [
+        s3.put("cut.json", traces / "hand-made" / "cut.json"),
+        s3.put("large.json", large_trace),
+    ]
+    s3.faulty.fault = lambda r: "slow" if r.start == BLOCK else None
+    command = [sys.executable, "-m", "tracekit", "ingest", *urls, "--strict"]
+    began = time.monotonic()
+    done = subprocess.run(
+        [*command, "--store", str(tmp_path / "S")], capture_output=True, text=True, check=False
+    )
+    assert time.monotonic() - began < 10  # what is slow takes 32 s
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith(f"tracekit: {urls[0]}: the file is damaged and --strict was")
+    assert done.stderr.count("\n") == 1
+    assert list((tmp_path / "S" / ".staging").iterdir()) == []
