@@ -27,7 +27,8 @@ import pyarrow.parquet as pq
 from tests.parsers.xspaces import Plane, space
 from tracekit.intake import Options, ingest
 from tracekit.schema import FLAG, INT, REAL, TABLES, TEXT
-from tracekit.store import Commit, Said, TableWriter, create_store
+from tracekit.snapshot import Commit
+from tracekit.store import Said, TableWriter, create_store
 from tracekit.wide import KERNEL_WIDE, WideLayout, WideMetric
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
