@@ -217,10 +217,11 @@ class _Dispatch:
 
 
 def _reason(error: Exception) -> str:
-    """Why a worker died, in one line."""
+    """Why a worker died: the first sentence of what the engine says."""
     if isinstance(error, BrokenExecutor):
         return "killed, or out of memory"
     if isinstance(error, MemoryError):
         return "out of memory"
-    first = (str(error).strip().splitlines() or [""])[0][:_MOST_REASON]
+    line = (str(error).strip().splitlines() or [""])[0]
+    first = line.split(". ")[0].removesuffix(".")[:_MOST_REASON]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

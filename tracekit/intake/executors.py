@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
@@ -134,10 +135,10 @@ class _Ray:
     """Ray as an executor; who retries is the ingest."""
 
     def __init__(self, ray: Any) -> None:
-        self._ray = ray
+        self._remote = cache(ray.remote(max_retries=0))  # Ray sends each to its workers once
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
-        return self._ray.remote(max_retries=0)(function).remote(*arguments).future()
+        return self._remote(function).remote(*arguments).future()
 
 
 @contextlib.contextmanager
