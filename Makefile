@@ -80,8 +80,8 @@ docs: $(DEV_STAMP)  ## check that the documentation says what the code does
 
 lock:  ## write the lock files anew: the newest versions of all packages, with their hashes
 	'$(PYTHON)' -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
-	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --constraints requirements-dev.lock pyproject.toml -o requirements.lock
 
 sbom:  ## write build/sbom.cdx.json: what tracekit is installed with, in CycloneDX
 	'$(PYTHON)' -m venv build/sbom && build/sbom/bin/python -m pip install --quiet cyclonedx-bom

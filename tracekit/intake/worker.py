@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import platform
 import shutil
-import socket
 import time
 import traceback
 import uuid
@@ -125,7 +125,7 @@ class _Watch:
 
 def _refuse_others(work: Assignment) -> None:
     """Raise an error on a worker with another tracekit, or without the store or the file."""
-    here = f"a worker on {socket.gethostname()}"
+    here = f"a worker on {platform.node()}"
     if work.version != __version__:
         raise TracekitError(
             f"{here} has tracekit {__version__}, not {work.version}; install the same version there"
@@ -155,7 +155,7 @@ def _read(work: Assignment, watch: _Watch) -> Done:
         folder.mkdir()  # also says that the work has begun
     except OSError as error:
         raise StoreError(
-            f"{work.store}: cannot be written by a worker on {socket.gethostname()}: {error}; "
+            f"{work.store}: cannot be written by a worker on {platform.node()}: {error}; "
             "free some space, or grant write access"
         ) from error
     watch()
