@@ -482,7 +482,11 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
             5,
             "the report kernel_time has no parameter 'x'; it has: run_id, phase",
         ),
-        (["runs", "--param", "x=1"], 5, "the report runs has no parameter 'x'; it has: none"),
+        (
+            ["runs", "--param", "x=1"],
+            5,
+            "the report runs has no parameter 'x'; it has: with_labels",
+        ),
         (["kernel_time", "--param", "run_id"], 2, "--param 'run_id': write it as NAME=VALUE"),
         (
             ["kernel_time", "--param", "run_id=a", "--param", "run_id=b"],
