@@ -235,6 +235,16 @@ def test_what_came_later_joins_the_pack(ranks: Store, tmp_path: Path) -> None:
     assert kernel_ns(ranks)["job"] == 30_000 * (2 + 3 + 4 + 5)
 
 
+def test_packs_that_were_replaced_long_ago_do_not_come_back(ranks: Store, tmp_path: Path) -> None:
+    """The third replaces the second, and with it the first, which nobody has deleted yet."""
+    for rank, grace in ((3, HOUR), (4, HOUR), (5, 0)):
+        compact(ranks, grace)
+        ingest(write(tmp_path / f"rank{rank}.json", rank), ranks.path, Options(run_name="job"))
+    assert len(list((ranks.path / "packs").glob("*.json"))) == 1
+    assert kernel_ns(ranks) == {"job": 30_000 * (1 + 2 + 3 + 4 + 5 + 6), "other": 30_000 * 8}
+    assert Database(ranks).sql("SELECT count(*) FROM source_file").rows()[0]["count_star()"] == 7
+
+
 def test_joins_go_with_their_sources(ingested: Ingested, tmp_path: Path) -> None:
     folder = FIXTURES / "h100" / "micro"
     made = ingested.runs(t=folder / "trace.json.gz", c=folder / "raw.csv.gz")
@@ -303,6 +313,28 @@ def test_a_source_that_is_removed_while_it_is_packed_stays_out(
     assert {commit.run_id for commit in ranks.commits()} == {"job"}
 
 
+@pytest.mark.parametrize("has_pack", [False, True])
+def test_two_compactions_at_once_count_each_source_once(
+    ranks: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_pack: bool
+) -> None:
+    if has_pack:
+        compact(ranks, 0)
+        ingest(write(tmp_path / "rank3.json", 3), ranks.path, Options(run_name="job"))
+    before, real = rows_of(ranks), compacting._written
+
+    def written(*args: Any) -> Any:
+        monkeypatch.setattr(compacting, "_written", real)
+        found = real(*args)
+        compact(ranks, HOUR)
+        return found
+
+    monkeypatch.setattr(compacting, "_written", written)
+    compact(ranks, 0)
+    assert rows_of(ranks) == before
+    compact(ranks, 0)
+    assert rows_of(ranks) == before
+
+
 @pytest.mark.parametrize("moment", ["before files move", "before the mark"])
 def test_a_compaction_that_is_killed_changes_nothing(
     ranks: Store, moment: str, monkeypatch: pytest.MonkeyPatch
@@ -363,6 +395,35 @@ def test_a_mark_of_a_pack_that_changed_is_told(ranks: Store, content: bytes) -> 
     (found,) = [one for one in ranks.check() if isinstance(one, Damage)]
     assert (found.path, found.what) == (mark, "has changed")
     assert [damage.path for damage in Database(ranks).damages] == [mark]
+
+
+def test_while_a_pack_is_damaged_nothing_that_it_replaces_goes(ranks: Store) -> None:
+    old = files_of(ranks)
+    compact(ranks, HOUR)
+    (file,) = (ranks.path / "packs" / "kernel").iterdir()
+    os.truncate(file, 10)
+    assert ranks.clear_replaced(2**63 - 1) == 0
+    assert set(old) <= set(files_of(ranks))
+
+
+def test_a_pack_whose_mark_changed_is_no_change_of_the_store(ranks: Store) -> None:
+    compact(ranks, 0)
+    (mark,) = (ranks.path / "packs").glob("*.json")
+    mark.write_bytes(b"")
+    assert not ranks.has_changed(ranks.snapshot())
+
+
+@pytest.mark.parametrize("name", ["run_id=a/S", "a b%20#?*/S", "é😀/S", "x/../S"])
+def test_the_name_of_a_store_is_only_a_name(name: str, tmp_path: Path) -> None:
+    store = tmp_path / name
+    (tmp_path / "x").mkdir()
+    for rank in range(2):
+        path = write(tmp_path / f"{rank}.json", rank)
+        ingest(path, store, Options(run_name="job", labels={"batch": "8"}))
+    compact(open_store(store), 0)
+    assert kernel_ns(open_store(store)) == {"job": 30_000 * 3}
+    with pytest.raises(UsageError, match="has the label batch=8"):
+        ingest(write(tmp_path / "2.json", 2), store, Options(run_name="job", labels={"batch": "9"}))
 
 
 def test_a_damaged_source_keeps_its_files(ranks: Store) -> None:

@@ -148,7 +148,10 @@ def _written(
             bits[file.commit] |= 1 << place
     sources = [PackedSource(*c.key, bits[c]) for c in chosen.commits]
     old = [_moved(source, rows.pack, names) for rows in chosen.packs for source in _alive(rows)]
-    replaced = [rows.pack.pack_id for rows in chosen.packs]
+    # Those that they replaced may still be there, too: without them they would be seen again.
+    replaced = sorted(
+        {i for rows in chosen.packs for i in (rows.pack.pack_id, *rows.pack.content.replaced)}
+    )
     entries = manifest.entries_of(folder, pack_id)
     content = PackContent(names, [*old, *sources], entries, replaced, due_ns)
     old_files = sum(map(len, files.values()))
@@ -167,10 +170,12 @@ class _File:
 def _files_by_table(store: Store, commits: Sequence[Commit]) -> dict[str, list[_File]]:
     """The files of sources by table, in order."""
     found: dict[str, list[_File]] = {}
+    root = store.path.resolve()  # as pyarrow names files
     for commit in commits:
         for entry in store.entries_of(commit) or ():
-            path = store.folder_of(entry.table, commit) / entry.file_name
-            found.setdefault(entry.table, []).append(_File(commit, str(path), entry.row_count))
+            path = root / store.folder_of(entry.table, commit).relative_to(store.path)
+            file = _File(commit, (path / entry.file_name).as_posix(), entry.row_count)
+            found.setdefault(entry.table, []).append(file)
     return found
 
 
@@ -249,10 +254,10 @@ def _owned(table: Table, batch: pa.RecordBatch, owners: Sequence[pa.Array]) -> p
 
 
 def _commit(store: Store, under_way: Ingest, content: PackContent, folder: Path) -> None:
-    """Make a pack visible; sources that were removed meanwhile are not in it."""
+    """Make a pack visible, without sources that were removed or packed by others meanwhile."""
     packs, pack_id = store.packs.folder, under_way.ingest_id
     with store.changing():
-        alive = set(store.commits())
+        alive = set(store.commits()) - set(store.packs.commits_beside(content.replaced))
         packs.mkdir(exist_ok=True)
         for source in content.sources:
             if Commit(source.run_id, source.source_id, source.ingest_id) not in alive:

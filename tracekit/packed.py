@@ -37,6 +37,10 @@ class Packs:
         """Return the ingests whose rows are in packs."""
         return commits_in(self.present())
 
+    def commits_beside(self, pack_ids: Collection[str]) -> list[Commit]:
+        """Return the ingests whose rows are in other packs than these."""
+        return commits_in([pack for pack in self.present() if pack.pack_id not in pack_ids])
+
     def damages(
         self, found: Sequence[Pack | DamagedPack], *, is_deep: bool = False, reads: bool = False
     ) -> Iterator[Damage]:
@@ -73,7 +77,10 @@ class Packs:
             for entry in pack.files_of(table.name) if wanted else ():
                 file = self.folder / table.name / entry.file_name
                 rows = pq.read_table(
-                    file, columns=["source_id", *columns], filters=[("run_id", "=", run_id)]
+                    file,
+                    columns=["source_id", *columns],
+                    filters=[("run_id", "=", run_id)],
+                    partitioning=None,  # the path of a store may look like one
                 )
                 yield from (row for row in rows.to_pylist() if row["source_id"] in wanted)
 
@@ -86,8 +93,9 @@ class Packs:
                 mark.touch()
 
     def due(self, now_ns: int) -> list[Pack]:
-        """Return the packs whose sources may lose the files that they had before."""
-        return [p for p in self.present() if isinstance(p, Pack) and p.content.due_ns <= now_ns]
+        """Return the intact packs whose sources may lose the files that they had before."""
+        found = [p for p in self.present() if isinstance(p, Pack) and p.content.due_ns <= now_ns]
+        return [pack for pack in found if next(self.damages([pack]), None) is None]
 
     def clear_replaced_by(self, due: Sequence[Pack]) -> int:
         """Delete what packs replace, marks first; only under the lock. Return how many files."""
@@ -124,11 +132,17 @@ class Packs:
         intact: Collection[Commit],
         first: Collection[Commit],
     ) -> Iterator[PackedRows]:
-        """Yield the rows of packs that count: of `intact` sources; `first` say what runs are."""
+        """Yield the rows of packs that count: of `intact` sources; `first` say what runs are.
+
+        A source counts in one pack.
+        """
         first_of_run = frozenset(commit.source_id for commit in first)
+        left = set(intact)
         for pack in found:
             if isinstance(pack, Pack):
-                alive = frozenset(c.source_id for c in commits_in([pack]) if c in intact)
+                mine = left.intersection(commits_in([pack]))
+                left -= mine
+                alive = frozenset(commit.source_id for commit in mine)
                 yield PackedRows(self.folder, pack, alive, first_of_run)
 
 

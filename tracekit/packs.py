@@ -18,6 +18,7 @@ from typing import Annotated
 
 import msgspec
 
+from tracekit.errors import StoreError
 from tracekit.manifest import Entry, TableName, sealed, unsealed
 
 #: The folder of all packs in a store.
@@ -93,7 +94,7 @@ def packs_in(folder: str | Path) -> list[Pack | DamagedPack]:
     """Return the packs in a folder, without those that another one replaces."""
     found = [
         _pack(str(folder), match[1])
-        for name in _names(folder)
+        for name in names_in(folder)
         if (match := _MARK.fullmatch(name)) is not None
     ]
     replaced = {
@@ -110,7 +111,7 @@ def _pack(folder: str, pack_id: str) -> Pack | DamagedPack:
         return DamagedPack(pack_id, f"cannot be read: {error.strerror or error}")
     if content is None:
         return DamagedPack(pack_id, "has changed")
-    return Pack(pack_id, content, frozenset(_names(f"{folder}/{pack_id}.removed")))
+    return Pack(pack_id, content, frozenset(names_in(f"{folder}/{pack_id}.removed")))
 
 
 @lru_cache(64)  # asked many times in a command, and never changed
@@ -123,9 +124,14 @@ def encoded(content: PackContent) -> bytes:
     return sealed(content)
 
 
-def _names(folder: str | Path) -> list[str]:
-    """Return the names in a folder; none if it does not exist."""
+def names_in(folder: str | Path) -> list[str]:
+    """Return the names in a folder; none if it does not exist (anymore)."""
     try:
-        return sorted(os.listdir(folder))  # noqa: PTH208 - many
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries)
     except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: cannot be read: {error.strerror or error}; grant read access to the store"
+        ) from error

@@ -32,7 +32,7 @@ from tracekit import manifest
 from tracekit.dictionaries import with_dictionaries
 from tracekit.errors import StoreError, UsageError
 from tracekit.packed import Packs, commits_in
-from tracekit.packs import OWNERS, PACKS
+from tracekit.packs import OWNERS, PACKS, Pack, names_in
 from tracekit.schema import (
     BLAKE3,
     RUN,
@@ -349,9 +349,10 @@ class Store:
 
     def has_changed(self, snapshot: Snapshot) -> bool:
         """Return whether other sources are committed now, or their rows are elsewhere."""
-        packs = {pack.pack_id for pack in self.packs.present()}
-        seen = {rows.pack.pack_id for rows in snapshot.packed}
-        return self.commits() != list(snapshot.commits) or packs != seen
+        packs = [pack for pack in self.packs.present() if isinstance(pack, Pack)]
+        seen = [rows.pack.pack_id for rows in snapshot.packed]
+        has_moved = [pack.pack_id for pack in packs] != seen
+        return has_moved or self.commits() != list(snapshot.commits)
 
     def _marks(self, run_id: str | None = None) -> list[Commit]:
         """Return the ingests with a commit mark, of a run or all."""
@@ -429,7 +430,8 @@ class Store:
             if commit not in in_packs
             for damage in self.damages_of(commit, is_deep=True) or self._unreadable(commit)
         ]
-        packs = [rows.pack for rows in snapshot.packed] if in_packs else []
+        owners = {commit.source_id for commit in in_packs}
+        packs = [rows.pack for rows in snapshot.packed if not owners.isdisjoint(rows.alive)]
         damages = self.packs.damages(packs, is_deep=True, reads=True)
         return found + [damage for damage in damages if damage.commit in in_packs]
 
@@ -461,7 +463,7 @@ class Store:
         dead = list(self._dead())
         yield from (Litter(path, "is a leftover of a killed ingest") for path in dead)
         yield from self.packs.litter()
-        under_way = {*_names(self.path / _STAGING)} - {path.name for path in dead}
+        under_way = {*names_in(self.path / _STAGING)} - {path.name for path in dead}
         orphans = [pair for pair in self._orphans() if pair[0].ingest_id not in under_way]
         lost = self._without_mark(commit for commit, _ in orphans)
         for commit, path in orphans:
@@ -554,7 +556,7 @@ class Store:
         """Yield the files of a table, committed or not, each with its ingest."""
         for run in _folders(f"{self.path}/{table}", "run_id=", run_id):
             for source in _folders(run, "source_id=", source_id):
-                for name in _names(source):
+                for name in names_in(source):
                     path = Path(source, name)
                     if commit := commit_of(path):
                         yield commit, path
@@ -614,7 +616,7 @@ class Store:
         """Yield the staging folders whose ingest is no longer alive."""
         import filelock
 
-        for name in filter(_INGEST_ID.fullmatch, _names(self.path / _STAGING)):
+        for name in filter(_INGEST_ID.fullmatch, names_in(self.path / _STAGING)):
             folder = self.path / _STAGING / name
             if folder.is_symlink() or (folder / _LOCK).is_symlink():
                 continue
@@ -765,20 +767,7 @@ def _folders(folder: str, key: str, value: str | None) -> list[str]:
     """Return the Hive folders ``key…`` in a folder: the one of `value`, or all."""
     if value is not None:
         return [f"{folder}/{key}{value}"]
-    return [f"{folder}/{name}" for name in _names(folder) if name.startswith(key)]
-
-
-def _names(folder: str | Path) -> list[str]:
-    """Return the names in a folder; none if it does not exist (anymore)."""
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise StoreError(
-            f"{folder}: cannot be read: {error.strerror or error}; grant read access to the store"
-        ) from error
+    return [f"{folder}/{name}" for name in names_in(folder) if name.startswith(key)]
 
 
 def _delete(file: Path) -> None:
@@ -894,7 +883,7 @@ class Ingest:
     def _move(self, folder: Path, commit: Commit) -> None:
         """Move every file into place, the commit mark last; all or none."""
         try:
-            tables = [name for name in _names(folder) if name != _MANIFEST_DRAFT]
+            tables = [name for name in names_in(folder) if name != _MANIFEST_DRAFT]
             for table in sorted(tables, key=lambda name: name == SOURCE_FILE.name):
                 target = self.store.folder_of(table, commit)
                 _refuse_link(target.parent)
@@ -902,7 +891,7 @@ class Ingest:
                 target.mkdir(parents=True, exist_ok=True)
                 if table == SOURCE_FILE.name:
                     (folder / _MANIFEST_DRAFT).replace(self.store.manifest_of(commit))
-                for name in _names(folder / table):
+                for name in names_in(folder / table):
                     (folder / table / name).replace(target / f"{commit.ingest_id}-{name}")
         except BaseException:
             with contextlib.suppress(OSError, StoreError):
@@ -980,7 +969,7 @@ def create_store(path: str | os.PathLike[str]) -> Store:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Another ingest may be creating the store: its mark comes before everything else.
-        foreign = [name for name in _names(folder) if not name.startswith(STORE_MARK)]
+        foreign = [name for name in names_in(folder) if not name.startswith(STORE_MARK)]
         if not mark.exists():
             if foreign:
                 raise UsageError(
