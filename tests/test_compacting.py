@@ -393,7 +393,10 @@ def test_a_mark_of_a_pack_that_changed_is_told(ranks: Store, content: bytes) -> 
     (mark,) = (ranks.path / "packs").glob("*.json")
     mark.write_bytes(content)
     (found,) = [one for one in ranks.check() if isinstance(one, Damage)]
-    assert (found.path, found.what) == (mark, "has changed")
+    assert (found.path, found.what) == (
+        mark,
+        "has changed; all sources in this pack are excluded",
+    )
     assert [damage.path for damage in Database(ranks).damages] == [mark]
 
 

@@ -110,7 +110,7 @@ def _pack(folder: str, pack_id: str) -> Pack | DamagedPack:
     except OSError as error:
         return DamagedPack(pack_id, f"cannot be read: {error.strerror or error}")
     if content is None:
-        return DamagedPack(pack_id, "has changed")
+        return DamagedPack(pack_id, "has changed; all sources in this pack are excluded")
     return Pack(pack_id, content, frozenset(names_in(f"{folder}/{pack_id}.removed")))
 
 
