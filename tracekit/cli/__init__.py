@@ -19,6 +19,8 @@ INTERRUPTED = 130
 # numpy's linear algebra starts a thread per core when it is imported, which takes longer than all
 # that is asked of it here: small matrices.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+#: Modules that have to be told of the end: processes share semaphores, and MPI waits for all.
+_NEED_AN_END = frozenset(("mpi4py.MPI", "multiprocessing.synchronize"))
 
 
 def main() -> None:
@@ -44,7 +46,7 @@ def main() -> None:
         threading.main_thread()
     ]
     is_over = code in (0, INTERRUPTED) and is_alone
-    is_over = is_over and "mpi4py.MPI" not in sys.modules  # which has to be told of the end
+    is_over = is_over and _NEED_AN_END.isdisjoint(sys.modules)
     if must_break_off() or is_over:
         _end_at_once(code)
     sys.exit(code)
