@@ -127,7 +127,10 @@ def _dask(_: int) -> Iterator[Executor]:
     with contextlib.ExitStack() as kept:
         with _failure_told("dask"), interrupts_held():
             file = dask.config.get("scheduler-file", None)
-            client = kept.enter_context(distributed.Client(scheduler_file=file))
+            is_elsewhere = file or dask.config.get("scheduler-address", None)
+            # The page of a cluster of ours is at any free port: another may have the usual one.
+            own = {} if is_elsewhere else {"dashboard_address": ":0"}
+            client = kept.enter_context(distributed.Client(scheduler_file=file, **own))
         yield client.get_executor(pure=False)
 
 

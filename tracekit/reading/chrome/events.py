@@ -53,6 +53,11 @@ class _CategoryOnly(msgspec.Struct):
     cat: str | None = None
 
 
+# Made while one thread imports: threads that are the first to use a type at the same time may find
+# it half made, which ends the process.
+_CATEGORIES = msgspec.json.Decoder(list[_CategoryOnly])
+
+
 @dataclass(slots=True)
 class EventGroup:
     """Events of one category and phase out of one block, as columns.
@@ -375,8 +380,7 @@ def _text_or_none(value: Any) -> str | None:
 
 
 def _category_at(block: bytes, index: int) -> str | None:
-    events = msgspec.json.decode(block, type=list[_CategoryOnly])
-    return events[index].cat
+    return _CATEGORIES.decode(block)[index].cat
 
 
 def _is_object(raw: Any) -> bool:
