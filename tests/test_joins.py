@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
@@ -100,6 +101,21 @@ def each_by_sequence(session: Session, found: Join, step: int) -> None:
     assert row["matched_ratio"] == row["matched_time_ratio"] == row["used_ratio"] == 1
     assert row["reason"] is None
     assert (found.parts, found.warnings) == ((), ())
+
+
+def test_a_run_stays_when_the_clock_went_back_before_its_join(
+    recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, _ = recording("micro")
+    shutil.copytree(before.database.store.path, tmp_path / "S")
+    session = opened(tmp_path / "S")
+    kernel_counts = [row["kernel_count"] for row in opened(tmp_path / "S").runs().rows()]
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "time_ns", lambda: 10**18)  # in 2001
+        join(session.database, "t", "c")
+    after = opened(tmp_path / "S").runs().rows()
+    assert [row["run_name"] for row in after] == ["c", "t"]
+    assert [row["kernel_count"] for row in after] == kernel_counts
 
 
 @pytest.mark.parametrize("program", STEPS)

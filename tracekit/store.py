@@ -746,10 +746,14 @@ def _may_be_of(mark: Path, size_bytes: int) -> bool:
 
 
 def _first_of_runs(commits: Iterable[Commit]) -> set[Commit]:
-    """Return the first source of each run, which says what the run is; `commits` are in order."""
+    """Return the first source of each run, which says what the run is; `commits` are in order.
+
+    What is derived says nothing of it, and is the first if a clock went back.
+    """
     first: dict[str, Commit] = {}
     for commit in commits:
-        first.setdefault(commit.run_id, commit)
+        if not commit.is_derived:
+            first.setdefault(commit.run_id, commit)
     return set(first.values())
 
 
