@@ -65,11 +65,14 @@ def spawned(workers: int, counter: Any = None) -> ProcessPoolExecutor:
 def terminate(pool: ProcessPoolExecutor) -> None:
     """End the processes of a pool at once: whatever they still do is not wanted."""
     processes = list((getattr(pool, "_processes", None) or {}).values())
+    manager = getattr(pool, "_executor_manager_thread", None)
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.terminate()
     for process in processes:
         process.join()
+    if manager is not None:  # Python's end would otherwise race with that of the pool
+        manager.join()
 
 
 @contextlib.contextmanager
