@@ -137,7 +137,7 @@ def _written(
     writer = TableWriter(folder, "0", most_file_bytes=_FILE_BYTES)
     for name, table in TABLES.items():
         for rows in chosen.packs:
-            for batch in _of_pack(rows, table):
+            for batch in _of_pack(store, rows, table):
                 writer.write(name, batch)
         for batch in _of_sources(store, table, files.get(name, [])):
             writer.write(name, batch)
@@ -170,11 +170,12 @@ class _File:
 def _files_by_table(store: Store, commits: Sequence[Commit]) -> dict[str, list[_File]]:
     """The files of sources by table, in order."""
     found: dict[str, list[_File]] = {}
-    root = store.path.resolve()  # as pyarrow names files
+    root = str(store.path) if store.home.is_far else store.path.resolve().as_posix()
     for commit in commits:
         for entry in store.entries_of(commit) or ():
-            path = root / store.folder_of(entry.table, commit).relative_to(store.path)
-            file = _File(commit, (path / entry.file_name).as_posix(), entry.row_count)
+            folder = store.folder_of(entry.table, commit).relative_to(store.path).as_posix()
+            # as pyarrow names files
+            file = _File(commit, f"{root}/{folder}/{entry.file_name}", entry.row_count)
             found.setdefault(entry.table, []).append(file)
     return found
 
@@ -193,9 +194,10 @@ def _moved(source: PackedSource, pack: Pack, names: Sequence[str]) -> PackedSour
 def _of_sources(store: Store, table: Table, files: Sequence[_File]) -> Iterator[pa.RecordBatch]:
     """The rows of a table in files of sources, with their owners; raises StoreError."""
     count = 0
+    system = store.home.file_system()
     for first in range(0, len(files), _FILES_AT_ONCE):
         owners = {file.path: file.commit for file in files[first : first + _FILES_AT_ONCE]}
-        rows = ds.dataset([*owners], format=_FORMAT, schema=table.schema)
+        rows = ds.dataset([*owners], format=_FORMAT, schema=table.schema, filesystem=system)
         names = [*table.schema.names, _FILE_NAME]
         found = rows.to_batches(columns=names, batch_size=_BATCH_ROWS, batch_readahead=4)
         for batch in _larger(found):
@@ -233,11 +235,11 @@ def _owners(batch: pa.RecordBatch, owners: Mapping[str, Commit]) -> list[pa.Arra
     ]
 
 
-def _of_pack(rows: PackedRows, table: Table) -> Iterator[pa.RecordBatch]:
+def _of_pack(store: Store, rows: PackedRows, table: Table) -> Iterator[pa.RecordBatch]:
     """The rows of a table that count in an earlier pack."""
     alive = pa.array(sorted(rows.alive), TEXT)
     for path in rows.files_of(table.name):
-        with pq.ParquetFile(path) as file:
+        with store.home.opened(path) as opened, pq.ParquetFile(opened) as file:
             for batch in file.iter_batches(_BATCH_ROWS, use_threads=False):
                 kept = batch.filter(pc.is_in(batch["source_id"], alive))
                 yield _owned(table, kept, [kept[name] for name in OWNERS])
@@ -255,19 +257,22 @@ def _owned(table: Table, batch: pa.RecordBatch, owners: Sequence[pa.Array]) -> p
 
 def _commit(store: Store, under_way: Ingest, content: PackContent, folder: Path) -> None:
     """Make a pack visible, without sources that were removed or packed by others meanwhile."""
-    packs, pack_id = store.packs.folder, under_way.ingest_id
+    packs, pack_id, home = store.packs.folder, under_way.ingest_id, store.home
     with store.changing():
         alive = set(store.commits()) - set(store.packs.commits_beside(content.replaced))
-        packs.mkdir(exist_ok=True)
-        for source in content.sources:
-            if Commit(source.run_id, source.source_id, source.ingest_id) not in alive:
-                removal = removal_of(packs, pack_id, source.source_id)
-                removal.parent.mkdir(exist_ok=True)
-                removal.touch()
-        for file in sorted(folder.glob("*/*.parquet")):
-            target = packs / file.parent.name
-            target.mkdir(exist_ok=True)
-            file.replace(target / f"{pack_id}-{file.name}")
-        draft = folder / "pack.json"
-        draft.write_bytes(encoded(content))
-        draft.replace(mark_of(packs, pack_id))
+        _leave_out(store, pack_id, content, alive)
+        home.take(
+            (file, packs / file.parent.name / f"{pack_id}-{file.name}")
+            for file in sorted(folder.glob("*/*.parquet"))
+        )
+        home.write(mark_of(packs, pack_id), encoded(content))
+        if home.is_far:  # no lock kept others from removing sources meanwhile
+            alive = {*store.marked(), *store.packs.commits_of(content.replaced)}
+            _leave_out(store, pack_id, content, alive)
+
+
+def _leave_out(store: Store, pack_id: str, content: PackContent, alive: set[Commit]) -> None:
+    """Have a pack be without all sources but those `alive`."""
+    for source in content.sources:
+        if Commit(source.run_id, source.source_id, source.ingest_id) not in alive:
+            store.home.write(removal_of(store.packs.folder, pack_id, source.source_id), b"")

@@ -6,15 +6,16 @@ line is the hash of its first, so that damage to the manifest is not mistaken fo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from hashlib import file_digest, sha256
+from io import BufferedReader
 from pathlib import Path
-from stat import S_ISLNK, S_ISREG
 from typing import Annotated, TypeVar
 
 import msgspec
 import pyarrow as pa
+
+from tracekit.home import Files, Home, NotAFileError
 
 # A manifest is as untrusted as its store: no name in it may lead out of a table's folder.
 TableName = Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+\Z")]
@@ -60,6 +61,11 @@ def entries_of(folder: Path, ingest_id: str) -> list[Entry]:
     ]
 
 
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return _hash(file)
+
+
 def encoded(entries: Sequence[Entry]) -> bytes:
     """Return the bytes of a manifest."""
     return sealed({"files": entries})
@@ -88,29 +94,34 @@ def unsealed(content: bytes, kind: type[_Sealed]) -> _Sealed | None:
         return None
 
 
-def differences(path: str, entry: Entry, *, is_deep: bool) -> Iterator[str]:
-    """Yield how a file differs from its entry; nothing if it is intact.
+def differences(
+    files: Files, path: str | Path, entry: Entry, *, deep_in: Home | None = None
+) -> Iterator[str]:
+    """Yield how one of `files` differs from its entry; nothing if it is intact.
 
-    Existence and size are checked and, if `is_deep`, also the hash.
+    Existence and size are checked and, with `deep_in` that has the file, also the hash.
     """
     try:
-        found = os.lstat(path)
-        if not S_ISREG(found.st_mode):
-            yield "is a link" if S_ISLNK(found.st_mode) else "is not a file"
-        elif found.st_size != entry.size_bytes:
-            yield f"has {found.st_size:,} of {entry.size_bytes:,} bytes"
-        elif is_deep and _hash_of(path) != entry.sha256:
-            yield "has changed: its hash differs"
+        size_bytes = files.size_of(path)
+        if size_bytes != entry.size_bytes:
+            yield f"has {size_bytes:,} of {entry.size_bytes:,} bytes"
+        elif deep_in is not None:
+            with deep_in.opened(path) as file:
+                if _hash(file) != entry.sha256:
+                    yield "has changed: its hash differs"
     except FileNotFoundError:
         yield "is missing"
+    except NotAFileError as error:
+        yield str(error)
     except OSError as error:
         yield f"cannot be read: {error.strerror or error}"
 
 
-def unreadable(path: Path, row_count: int | None) -> str | None:
+def unreadable(home: Home, path: Path, row_count: int | None) -> str | None:
     """Return why the footer of a Parquet file cannot be read or has another row count."""
     try:
-        found = _row_count(path)
+        with home.opened(path) as file:
+            found = _row_count(file)
     except (OSError, pa.ArrowException) as error:
         return f"cannot be read as Parquet: {' '.join(str(error).split())[:200]}"
     if row_count is not None and found != row_count:
@@ -118,12 +129,11 @@ def unreadable(path: Path, row_count: int | None) -> str | None:
     return None
 
 
-def _row_count(path: Path) -> int:
+def _row_count(file: Path | BufferedReader) -> int:
     import pyarrow.parquet as pq  # loaded for changes and checks only: it takes time
 
-    return int(pq.read_metadata(path).num_rows)
+    return int(pq.read_metadata(file).num_rows)
 
 
-def _hash_of(path: str | Path) -> str:
-    with open(path, "rb") as file:  # noqa: PTH123 - a Path takes longer than a small file
-        return file_digest(file, "sha256").hexdigest()
+def _hash(file: BufferedReader) -> str:
+    return file_digest(file, "sha256").hexdigest()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from tracekit import manifest
+from tracekit.home import Files, Home
 from tracekit.packs import (
     PACKS,
     DamagedPack,
     Pack,
     PackedSource,
     mark_of,
+    pack_of,
     packs_in,
     removal_of,
 )
@@ -25,13 +24,14 @@ from tracekit.snapshot import Commit, Damage, Litter, PackedRows
 class Packs:
     """The packs in the folder of a store, as they are when asked; see `tracekit.packs`."""
 
-    def __init__(self, store: Path) -> None:
-        """The packs of the store at `store`."""
-        self.folder = store / PACKS
+    def __init__(self, home: Home) -> None:
+        """The packs of the store that is there."""
+        self._home = home
+        self.folder = home.path / PACKS
 
     def present(self) -> list[Pack | DamagedPack]:
         """Return all packs but those that another one replaces."""
-        return packs_in(self.folder)
+        return packs_in(self._home, self.folder)
 
     def commits(self) -> list[Commit]:
         """Return the ingests whose rows are in packs."""
@@ -41,14 +41,24 @@ class Packs:
         """Return the ingests whose rows are in other packs than these."""
         return commits_in([pack for pack in self.present() if pack.pack_id not in pack_ids])
 
+    def commits_of(self, pack_ids: Collection[str]) -> list[Commit]:
+        """Return the ingests whose rows are in these packs, replaced or not."""
+        return commits_in([pack_of(self._home, self.folder, pack_id) for pack_id in pack_ids])
+
     def damages(
-        self, found: Sequence[Pack | DamagedPack], *, is_deep: bool = False, reads: bool = False
+        self,
+        found: Sequence[Pack | DamagedPack],
+        files: Files | None = None,
+        *,
+        is_deep: bool = False,
+        reads: bool = False,
     ) -> Iterator[Damage]:
         """Yield damage to packs, once for each source that it concerns.
 
-        Existence and sizes of files are checked and, if `is_deep`, hashes; if `reads`, whether they
-        are Parquet with as many rows.
+        Existence and sizes of files are checked, among `files` if they are given, and, if
+        `is_deep`, hashes; if `reads`, whether they are Parquet with as many rows.
         """
+        there, deep_in = files or self._home, self._home if is_deep else None
         for pack in found:
             if isinstance(pack, DamagedPack):
                 owner = Commit(PACKS, pack.pack_id, pack.pack_id)
@@ -56,9 +66,10 @@ class Packs:
                 continue
             for entry in pack.content.files:
                 file = self.folder / entry.table / entry.file_name
-                wrong = list(manifest.differences(str(file), entry, is_deep=is_deep))
+                wrong = list(manifest.differences(there, file, entry, deep_in=deep_in))
                 if not wrong and reads:
-                    wrong = [what] if (what := manifest.unreadable(file, entry.row_count)) else []
+                    what = manifest.unreadable(self._home, file, entry.row_count)
+                    wrong = [what] if what else []
                 for what in wrong:
                     for source in pack.sources_with(entry.table):
                         if source.source_id not in pack.removed:
@@ -75,22 +86,19 @@ class Packs:
                 continue
             wanted = {c.source_id for c in commits_in([pack]) if c.run_id == run_id and c in alive}
             for entry in pack.files_of(table.name) if wanted else ():
-                file = self.folder / table.name / entry.file_name
-                rows = pq.read_table(
-                    file,
-                    columns=["source_id", *columns],
-                    filters=[("run_id", "=", run_id)],
-                    partitioning=None,  # the path of a store may look like one
-                )
+                with self._home.opened(self.folder / table.name / entry.file_name) as file:
+                    rows = pq.read_table(
+                        file,
+                        columns=["source_id", *columns],
+                        filters=[("run_id", "=", run_id)],
+                    )
                 yield from (row for row in rows.to_pylist() if row["source_id"] in wanted)
 
     def remove(self, commit: Commit) -> None:
         """Have an ingest's rows count no longer, if a pack has them; only under the lock."""
         for pack in self.present():
             if isinstance(pack, Pack) and commit in commits_in([pack]):
-                mark = removal_of(self.folder, pack.pack_id, commit.source_id)
-                mark.parent.mkdir(exist_ok=True)
-                mark.touch()
+                self._home.write(removal_of(self.folder, pack.pack_id, commit.source_id), b"")
 
     def due(self, now_ns: int) -> list[Pack]:
         """Return the intact packs whose sources may lose the files that they had before."""
@@ -99,32 +107,35 @@ class Packs:
 
     def clear_replaced_by(self, due: Sequence[Pack]) -> int:
         """Delete what packs replace, marks first; only under the lock. Return how many files."""
-        count = 0
+        there, count = self._home.below(self.folder), 0
         for pack_id in {pack_id for pack in due for pack_id in pack.content.replaced}:
-            mark_of(self.folder, pack_id).unlink(missing_ok=True)
-            for file in self.folder.glob(f"*/{pack_id}-*.parquet"):
-                file.unlink(missing_ok=True)
-                count += 1
-            shutil.rmtree(self.folder / f"{pack_id}.removed", ignore_errors=True)
+            self._home.delete([mark_of(self.folder, pack_id)])
+            names = {
+                name: [file for file in there.names_in(self.folder / name) if _is_of(file, pack_id)]
+                for name in there.names_in(self.folder)
+            }
+            files = [self.folder / name / file for name, found in names.items() for file in found]
+            self._home.delete(files)
+            count += len(files)
+            removed = self.folder / f"{pack_id}.removed"
+            self._home.delete([removed / name for name in there.names_in(removed)])
         return count
 
     def litter(self) -> Iterator[Litter]:
         """Yield files of no pack: of a compaction that was killed."""
-        known = {path.stem for path in self.folder.glob("*.json")}
-        for file in sorted(self.folder.glob("*/*")):
-            if file.parent.suffix == ".removed":
-                is_known = file.parent.stem in known
-            else:
-                is_known = file.name.partition("-")[0] in known
-            if not is_known:
-                yield Litter(file, "belongs to no pack")
+        there = self._home.below(self.folder)
+        names = there.names_in(self.folder)
+        known = {name.removesuffix(".json") for name in names if name.endswith(".json")}
+        for folder in names:
+            for name in there.names_in(self.folder / folder):
+                pack_id, is_removal, _ = folder.partition(".removed")
+                pack_id = pack_id if is_removal else name.partition("-")[0]
+                if pack_id not in known and not self._home.may_be_under_way(pack_id):
+                    yield Litter(self.folder / folder / name, "belongs to no pack")
 
     def tidy(self) -> None:
         """Delete files of no pack; only under the lock."""
-        for litter in list(self.litter()):
-            litter.path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # not empty
-                litter.path.parent.rmdir()
+        self._home.delete([litter.path for litter in self.litter()])
 
     def rows(
         self,
@@ -159,3 +170,7 @@ def commits_in(packs: Sequence[Pack | DamagedPack]) -> list[Commit]:
 
 def _commit(source: PackedSource) -> Commit:
     return Commit(source.run_id, source.source_id, source.ingest_id)
+
+
+def _is_of(file_name: str, pack_id: str) -> bool:
+    return file_name.startswith(f"{pack_id}-") and file_name.endswith(".parquet")

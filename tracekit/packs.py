@@ -8,7 +8,6 @@ had before stay for a while, for readers that know nothing of the pack yet.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Annotated
 
 import msgspec
 
-from tracekit.errors import StoreError
+from tracekit.home import Files
 from tracekit.manifest import Entry, TableName, sealed, unsealed
 
 #: The folder of all packs in a store.
@@ -80,21 +79,21 @@ class DamagedPack:
     what: str
 
 
-def mark_of(folder: str | Path, pack_id: str) -> Path:
+def mark_of(folder: Path, pack_id: str) -> Path:
     """Return the path of a pack's mark in the folder of packs."""
-    return Path(folder, f"{pack_id}.json")
+    return folder / f"{pack_id}.json"
 
 
-def removal_of(folder: str | Path, pack_id: str, source_id: str) -> Path:
+def removal_of(folder: Path, pack_id: str, source_id: str) -> Path:
     """Return the path of the file that says that a source is no longer in a pack."""
-    return Path(folder, f"{pack_id}.removed", source_id)
+    return folder / f"{pack_id}.removed" / source_id
 
 
-def packs_in(folder: str | Path) -> list[Pack | DamagedPack]:
+def packs_in(files: Files, folder: Path) -> list[Pack | DamagedPack]:
     """Return the packs in a folder, without those that another one replaces."""
     found = [
-        _pack(str(folder), match[1])
-        for name in names_in(folder)
+        pack_of(files, folder, match[1])
+        for name in files.names_in(folder)
         if (match := _MARK.fullmatch(name)) is not None
     ]
     replaced = {
@@ -103,35 +102,22 @@ def packs_in(folder: str | Path) -> list[Pack | DamagedPack]:
     return [pack for pack in found if pack.pack_id not in replaced]
 
 
-def _pack(folder: str, pack_id: str) -> Pack | DamagedPack:
-    mark = mark_of(folder, pack_id)
+def pack_of(files: Files, folder: Path, pack_id: str) -> Pack | DamagedPack:
+    """Return a pack, replaced or not."""
     try:
-        content = _content(mark, mark.stat().st_mtime_ns)
+        content = _content(files.read(mark_of(folder, pack_id)))
     except OSError as error:
         return DamagedPack(pack_id, f"cannot be read: {error.strerror or error}")
     if content is None:
         return DamagedPack(pack_id, "has changed; all sources in this pack are excluded")
-    return Pack(pack_id, content, frozenset(names_in(f"{folder}/{pack_id}.removed")))
+    return Pack(pack_id, content, frozenset(files.names_in(folder / f"{pack_id}.removed")))
 
 
-@lru_cache(64)  # asked many times in a command, and never changed
-def _content(mark: Path, _: int) -> PackContent | None:
-    return unsealed(mark.read_bytes(), PackContent)
+@lru_cache(64)  # asked many times in a command; to decode it takes longer than to read it
+def _content(content: bytes) -> PackContent | None:
+    return unsealed(content, PackContent)
 
 
 def encoded(content: PackContent) -> bytes:
     """Return the bytes of a mark."""
     return sealed(content)
-
-
-def names_in(folder: str | Path) -> list[str]:
-    """Return the names in a folder; none if it does not exist (anymore)."""
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise StoreError(
-            f"{folder}: cannot be read: {error.strerror or error}; grant read access to the store"
-        ) from error

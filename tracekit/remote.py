@@ -1,51 +1,22 @@
-"""Objects in stores that a URL names: what there is, and their bytes, through fsspec.
-
-The libraries find credentials their own ways. Nothing of a URL that may be one is in a message,
-nor the text of an error of a library, which may quote the URL.
-"""
+"""Objects in stores that a URL names, as sources: what there is, and their bytes."""
 
 from __future__ import annotations
 
 import errno
 import io
-import re
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, BinaryIO, NoReturn, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
 
 from tracekit.ahead import DoneAhead
-from tracekit.errors import FormatError, TracekitError, UsageError
+from tracekit.objects import Place, is_passing, patiently, placed, refuse_changed
 from tracekit.source import HEAD_BYTES, PIECE_BYTES, Source, compression_of
-
-if sys.platform == "win32":
-    from pathlib import WindowsPath as _Path
-else:
-    from pathlib import PosixPath as _Path
-
-_Result = TypeVar("_Result")
+from tracekit.urls import WEB, ObjectPath, shown
 
 _BLOCK_BYTES = 4 << 20
-#: Before further attempts. What arrives in between begins them anew. The libraries try again, too.
-_PAUSES_S = (0.5, 1.0, 2.0, 4.0)
-#: There are no more than two attempts that take longer together.
-_LONG_SECONDS = 60
-_SOCKET_SECONDS = 60
 #: Of a folder's objects, the first bytes are read side by side.
 _HEADS_AT_ONCE, _MOST_HEADS = 16, 64
-
-_EXTRA = 'run `pip install "tracekit[cloud]"`'
-_OF_EXTRA = frozenset(
-    ("abfs", "abfss", "adl", "az", "gcs", "gs", "hf", "http", "https", "s3", "s3a")
-)
-_LOCAL = frozenset(("file", "local"))
-_WEB = frozenset(("http", "https"))
-#: Where `name@` is no user but a container.
-_WITH_CONTAINER = frozenset(("abfs", "abfss", "az", "adl"))
-_PORT = re.compile(r"([^:@]*|\[[^\]@]*\]):\d*")
 
 #: Parts of names that a path would drop: a//b is another object than a/b.
 _ODD_PARTS = {"": "%2F", ".": "%2E"}
@@ -57,104 +28,12 @@ _VERSION_KEYS = (
 )
 
 
-class ObjectPath(_Path):
-    """The name of an object: a path whose text is a URL. There is no file at it."""
-
-    def __str__(self) -> str:
-        """The URL."""
-        return super().__str__().replace("\\", "/").replace(":/", "://", 1)
-
-    def resolve(self, strict: bool = False) -> ObjectPath:  # noqa: ARG002 - as any path's
-        """The path itself."""
-        return self
-
-
-def shown(url: str) -> str:
-    """A URL without what may be a secret: the user and password, and what follows a ``?``."""
-    scheme, _, rest = url.partition("://")
-    rest = rest.partition("?")[0]
-    if scheme.lower() in _WEB:
-        rest = rest.partition("#")[0]
-    host, slash, path = rest.partition("/")
-    if "@" in host:
-        user, _, after = host.rpartition("@")
-        is_container = scheme.lower() in _WITH_CONTAINER and ":" not in user
-        return url_of(scheme, rest if is_container else f"{after}{slash}{path}")
-    if ":" in host and "@" in path and not _PORT.fullmatch(host):  # a key can have slashes
-        return url_of(scheme, path.rpartition("@")[2])
-    return url_of(scheme, rest)
-
-
-def url_of(scheme: str, rest: str) -> str:
-    """A URL of these parts."""
-    return f"{scheme}://{rest}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A file system and a path in it, with what the URL says about how to reach it."""
-
-    scheme: str
-    path: str = field(repr=False)
-    options: tuple[tuple[str, Any], ...] = field(repr=False)
-
-    def file_system(self) -> Any:
-        return _file_system(self.scheme, self.options)
-
-
-@lru_cache
-def _file_system(scheme: str, options: tuple[tuple[str, Any], ...]) -> Any:
-    """The file system of a scheme; it remembers no listings, as objects change."""
-    import fsspec
-
-    given = dict(options)
-    if scheme in _WEB and "client_kwargs" not in fsspec.config.conf.get(scheme, {}):
-        # Otherwise a transfer may take five minutes.
-        http = sys.modules[fsspec.get_filesystem_class(scheme).__module__]
-        limit = http.aiohttp.ClientTimeout(total=None, sock_read=_SOCKET_SECONDS)
-        given["client_kwargs"] = {"timeout": limit}
-    return fsspec.filesystem(scheme, use_listings_cache=False, skip_instance_cache=True, **given)
-
-
-def _placed(url: str) -> _Place:
-    """Where a URL leads; raises UsageError for what no library here reads."""
-    scheme, _, rest = url.partition("://")
-    scheme = scheme.lower()
-    url = url_of(scheme, rest)
-    if scheme in _LOCAL:
-        raise UsageError(f"{shown(url)}: is on this machine; name it by its path")
-    if not rest.strip("/"):
-        place = "host" if scheme in _WEB else "bucket"
-        raise UsageError(f"{url}: names no {place}; write {scheme}://{place.upper()}/NAME")
-    try:
-        import fsspec
-
-        kind = fsspec.get_filesystem_class(scheme)
-        options = kind._get_kwargs_from_urls(url)  # noqa: SLF001 - as its url_to_fs does
-        found = _Place(scheme, kind._strip_protocol(url), tuple(options.items()))  # noqa: SLF001
-        found.file_system()
-    except ImportError as error:
-        lacking = f"reading {scheme}:// needs a library that is not installed"
-        how = _EXTRA if scheme in _OF_EXTRA or error.name == "fsspec" else str(error)
-        raise UsageError(f"{shown(url)}: {lacking}; {how}") from None
-    except ValueError as error:
-        if "Protocol not known" not in str(error):
-            _refuse(shown(url), error)
-        raise UsageError(
-            f"{shown(url)}: unknown scheme {scheme!r}; use s3, gs, abfss, hf, https, or another "
-            "that fsspec knows"
-        ) from None
-    except Exception as error:  # noqa: BLE001 - of any library
-        _refuse(shown(url), error)
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class RemoteObject:
     """The bytes of an object, as it was when it was found: see `tracekit.source.FarContent`."""
 
     url: str
-    place: _Place
+    place: Place
     size_bytes: int | None
     version: str
 
@@ -166,13 +45,13 @@ class RemoteObject:
                 yield block
         finally:
             stream.close()
-        info = _patiently(self.url, lambda: _info_of(self.place))
+        info = patiently(self.url, lambda: _info_of(self.place))
         self.refuse_change(info)
 
     def refuse_change(self, info: dict[str, Any]) -> None:
         """Raise FormatError if the object now has this, and had something else."""
         if (info.get("size"), _version_of(info)) != (self.size_bytes, self.version):
-            _refuse_changed(self.url)
+            refuse_changed(self.url)
 
     def reader(self) -> BinaryIO:
         """Its bytes as a file; they come over the network each time."""
@@ -215,7 +94,7 @@ class _Stream:
 
     def next_block(self) -> bytes:
         """The next block; empty at the end."""
-        return _patiently(self._wanted.url, self._read, self._start_again)
+        return patiently(self._wanted.url, self._read, self._start_again)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -263,7 +142,7 @@ class _Stream:
         if isinstance(error, ValueError) and self._has_ranges and self._at:
             self._has_ranges = False  # fsspec's word for a server that has none
             return True
-        if not _is_passing(error):
+        if not is_passing(error):
             return False
         try:
             info = _info_of(self._wanted.place)
@@ -273,10 +152,10 @@ class _Stream:
         return True
 
 
-def _opened(place: _Place, *, has_ranges: bool = True) -> Any:
+def _opened(place: Place, *, has_ranges: bool = True) -> Any:
     """An open object; each read of it is one range request, or one stream gives all."""
     system = place.file_system()
-    if not has_ranges and place.scheme in (*_WEB, "hf"):
+    if not has_ranges and place.scheme in (*WEB, "hf"):
         return system.open(place.path, "rb", block_size=0)
     return system.open(place.path, "rb", block_size=_BLOCK_BYTES, cache_type="none")
 
@@ -286,7 +165,7 @@ def _closed(file: Any) -> None:
         file.close()
 
 
-def _info_of(place: _Place) -> dict[str, Any]:
+def _info_of(place: Place) -> dict[str, Any]:
     return cast("dict[str, Any]", place.file_system().info(place.path))
 
 
@@ -304,7 +183,7 @@ class Located:
 
     path: ObjectPath
     is_folder: bool
-    objects: Sequence[tuple[ObjectPath, _Place]]
+    objects: Sequence[tuple[ObjectPath, Place]]
 
 
 def found_at(url: str, store_mark: str) -> Located:
@@ -312,14 +191,14 @@ def found_at(url: str, store_mark: str) -> Located:
 
     Raises FormatError, UsageError.
     """
-    place, path = _placed(url), ObjectPath(shown(url))
+    place, path = placed(url), ObjectPath(shown(url))
     is_folder = url.partition("?")[0].endswith("/")
-    if not is_folder and place.scheme not in _WEB:
-        info = _patiently(str(path), lambda: _info_of(place))
+    if not is_folder and place.scheme not in WEB:
+        info = patiently(str(path), lambda: _info_of(place))
         is_folder = info.get("type") == "directory"
     if not is_folder:
         return Located(path, False, [(path, place)])
-    names = _patiently(str(path), lambda: _names_below(place))
+    names = patiently(str(path), lambda: _names_below(place))
     parts = _walked([tuple(name.split("/")) for name in names], store_mark)
     root = place.path.rstrip("/")
     return Located(
@@ -328,21 +207,21 @@ def found_at(url: str, store_mark: str) -> Located:
         [
             (
                 path.joinpath(*(_ODD_PARTS.get(part, part) for part in each)),
-                _Place(place.scheme, "/".join((root, *each)), place.options),
+                Place(place.scheme, "/".join((root, *each)), place.options),
             )
             for each in parts
         ],
     )
 
 
-def _names_below(place: _Place) -> list[str]:
+def _names_below(place: Place) -> list[str]:
     """The names of the objects in a folder, from there on."""
     start = f"{place.path.rstrip('/')}/"
-    found = place.file_system().find(start if place.scheme in _WEB else place.path)
+    found = place.file_system().find(start if place.scheme in WEB else place.path)
     if not found:
         raise FileNotFoundError
     below = (name[len(start) :] for name in found if name.startswith(start))
-    is_web = place.scheme in _WEB
+    is_web = place.scheme in WEB
     return [name for name in below if name and not (is_web and ("?" in name or "#" in name))]
 
 
@@ -381,7 +260,7 @@ def sources_of(found: Located) -> Iterator[tuple[Source, bytes]]:
         ahead.stop()
 
 
-def _source_of(path: ObjectPath, place: _Place) -> tuple[Source, bytes]:
+def _source_of(path: ObjectPath, place: Place) -> tuple[Source, bytes]:
     """An object as a source, and the start of its content."""
 
     def look() -> tuple[dict[str, Any], bytes]:
@@ -394,7 +273,7 @@ def _source_of(path: ObjectPath, place: _Place) -> tuple[Source, bytes]:
         finally:
             _closed(file)
 
-    info, start = _patiently(str(path), look)
+    info, start = patiently(str(path), look)
     size = info.get("size")
     kind = compression_of(start)
     head = Source(path, len(start), kind, file=_Start(start)).head()
@@ -422,127 +301,3 @@ class _Start:
 
     def close(self) -> None:
         """Nothing."""
-
-
-# -- errors --------------------------------------------------------------------------------------
-
-_NO_CREDENTIALS = re.compile(
-    r"Credential|TokenRetrieval|SSOToken|ProfileNotFound|RefreshError|ClientAuthentication"
-)
-_DENIED = frozenset((401, 403))
-_CHANGED = frozenset((412, 416))
-_PASSING = frozenset((408, 425, 429))
-#: Errors of a library that are no failure of the network.
-_OF_USE = (
-    *(ValueError, TypeError, AttributeError, LookupError, NotImplementedError, AssertionError),
-    *(FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, ImportError),
-)
-
-
-def _patiently(
-    url: str,
-    action: Callable[[], _Result],
-    start_again: Callable[[Exception], bool] | None = None,
-) -> _Result:
-    """The result of an action, tried again after failures that may pass; raises FormatError."""
-    began_s = time.monotonic()
-    for attempt, pause_s in enumerate((*_PAUSES_S, None)):
-        try:
-            return action()
-        except TracekitError:
-            raise
-        except Exception as error:  # noqa: BLE001 - of any library
-            may_pass = (start_again or _is_passing)(error)
-            is_long = attempt > 0 and time.monotonic() - began_s > _LONG_SECONDS
-            if pause_s is None or is_long or not may_pass:
-                _refuse(url, error)
-        time.sleep(pause_s)
-    raise AssertionError
-
-
-def _is_passing(error: BaseException) -> bool:
-    """Whether the next attempt may succeed."""
-    error = _root_of(error)
-    status = _status_of(error)
-    if status is not None and status < 500:
-        return status in _PASSING
-    return not isinstance(error, _OF_USE) and not _is_of_credentials(error)
-
-
-def _root_of(error: BaseException) -> BaseException:
-    """The error, or what led a library to say that something is not there."""
-    while isinstance(error, FileNotFoundError) and error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and what led to it."""
-    found: BaseException | None = error
-    while found is not None:
-        yield found
-        found = found.__cause__ or found.__context__
-
-
-def _is_of_credentials(error: BaseException) -> bool:
-    return any(_NO_CREDENTIALS.search(type(each).__name__) for each in _causes(error))
-
-
-def _status_of(error: BaseException) -> int | None:
-    """The status of HTTP that an error of a library tells, if any."""
-    found = (status for each in _causes(error) for status in _statuses(each))
-    return next(
-        (status for status in found if isinstance(status, int) and 400 <= status < 600), None
-    )
-
-
-def _statuses(error: BaseException) -> Iterator[object]:
-    """What may be a status in an error: each library has its own way."""
-    response = getattr(error, "response", None)
-    if isinstance(response, dict):
-        yield response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-    yield getattr(response, "status_code", None)
-    yield getattr(error, "status", None)
-    yield getattr(error, "status_code", None)
-    if not type(error).__module__.startswith("aiohttp"):  # there, also of a cut connection
-        yield getattr(error, "code", None)
-
-
-def _code_of(error: BaseException) -> str:
-    """A word for an error that no secret is in: of S3, the status, or the name of its class."""
-    for each in _causes(error):
-        response = getattr(each, "response", None)
-        code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
-        if isinstance(code, str) and re.fullmatch(r"[A-Za-z]{1,60}", code):
-            return code
-    status = _status_of(error)
-    return type(error).__name__ if status is None else f"status {status}"
-
-
-def _refuse(url: str, error: BaseException) -> NoReturn:
-    """Raise FormatError for an error of a library, without its text, which may have secrets."""
-    error = _root_of(error)
-    status, code = _status_of(error), _code_of(error)
-    if type(error).__name__ == "FileExpired" or status in _CHANGED:
-        _refuse_changed(url)
-    if status in _DENIED or (status is None and isinstance(error, PermissionError)):
-        what = f"access denied ({code}); check the credentials, and the rights they give"
-    elif _is_of_credentials(error):
-        what = (
-            f"no valid credentials ({code}); provide them the way its library does: environment "
-            "variables, profiles, or fsspec's configuration"
-        )
-    elif isinstance(error, FileNotFoundError) or status == 404:
-        what = "not found: no such bucket, folder or object; check the URL"
-    elif _is_passing(error):
-        what = f"cannot be read: the connection failed again and again ({code}); try again later"
-    else:
-        what = f"cannot be read ({code}); check the URL"
-    raise FormatError(f"{url}: {what}") from None
-
-
-def _refuse_changed(url: str) -> NoReturn:
-    raise FormatError(
-        f"{url}: the object changed while it was read; nothing of it was kept. Ingest it again "
-        "when it is complete"
-    ) from None

@@ -31,8 +31,9 @@ import pyarrow as pa
 from tracekit import manifest
 from tracekit.dictionaries import with_dictionaries
 from tracekit.errors import StoreError, UsageError
+from tracekit.home import Disk, Files, Home, NotAFileError, names_in
 from tracekit.packed import Packs, commits_in
-from tracekit.packs import OWNERS, PACKS, Pack, names_in
+from tracekit.packs import OWNERS, PACKS, Pack
 from tracekit.schema import (
     BLAKE3,
     RUN,
@@ -54,6 +55,7 @@ from tracekit.snapshot import (
     UnknownIngest,
     commit_of,
 )
+from tracekit.urls import is_url
 from tracekit.wide import WIDE_FORMS
 
 if TYPE_CHECKING:
@@ -68,7 +70,6 @@ _INGEST_ID = re.compile(r"[0-9a-f]{20}")
 _MANIFEST = re.compile(r"_([0-9a-f]{20})\.json")
 _MANIFEST_DRAFT = "manifest.json"
 _LOCK = ".lock"
-_LOCK_SECONDS = 60
 # Files that packs replace are deleted for so long while others wait.
 _CLEARING_SECONDS = 2.0
 # Larger groups take less time and space; but a row can be long, and all of a group is in memory.
@@ -318,13 +319,14 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 class Store:
-    """A store on disk. Opening it reads; ``begin`` starts an ingest into it."""
+    """A store on disk or at a URL. Opening it reads; ``begin`` starts an ingest into it."""
 
-    def __init__(self, path: Path, hash_kind: str) -> None:
+    def __init__(self, home: Home, hash_kind: str) -> None:
         """Use `open_store` or `create_store`; `hash_kind` gives sources their IDs."""
-        self.path = path
+        self.home = home
+        self.path = home.path
         self.hash_kind = hash_kind
-        self.packs = Packs(path)
+        self.packs = Packs(home)
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -332,10 +334,11 @@ class Store:
         """Return the committed ingests and their files, all as of one moment."""
         marks, packs = self._marks(), self.packs.present()
         while True:
+            there = self.home.below(self.path)
             packed = commits_in(packs)
             commits = _latest([*marks, *packed])
-            files, damages = self._committed(commits, set(packed))
-            damages += self.packs.damages(packs)
+            files, damages = self._committed(there, commits, set(packed))
+            damages += self.packs.damages(packs, there)
             broken = {damage.commit for damage in damages}
             intact = [commit for commit in commits if commit not in broken]
             first = _first_of_runs(intact)
@@ -359,16 +362,16 @@ class Store:
         return [commit for commit, _ in self._files(SOURCE_FILE.name, run_id)]
 
     def _committed(
-        self, commits: list[Commit], packed: Collection[Commit]
+        self, there: Files, commits: list[Commit], packed: Collection[Commit]
     ) -> tuple[dict[str, list[Path]], list[Damage]]:
         """Return the files of intact ingests that are not packed, and the damages of others."""
         found: dict[str, list[Path]] = {table: [] for table in FOLDERS}
         damages: list[Damage] = []
-        for commit in commits:
-            if commit in packed:
-                continue
-            entries, own = self._manifest(commit)
-            own += self._differing(commit, entries)
+        asked = [commit for commit in commits if commit not in packed]
+        contents = self.home.contents([self.manifest_of(commit) for commit in asked])
+        for commit, content in zip(asked, contents, strict=True):
+            entries, own = self._decoded(commit, content)
+            own += self._differing(commit, entries, there)
             damages += own
             for table, file in () if own else self._files_of(commit, entries):
                 found.setdefault(table, []).append(file)
@@ -379,11 +382,16 @@ class Store:
     ) -> Iterator[tuple[str, Path]]:
         """Yield the files of an ingest from its manifest; without one, the existing files."""
         for entry in entries or ():
-            yield entry.table, Path(f"{self._folder_of(entry.table, commit)}/{entry.file_name}")
+            folder = self._folder_of(entry.table, commit)
+            yield entry.table, self._path(f"{folder}/{entry.file_name}")
         for table in FOLDERS if entries is None else ():
             for owner, file in self._files(table, commit.run_id, commit.source_id):
                 if owner == commit:
                     yield table, file
+
+    def _path(self, text: str) -> Path:
+        """Return the path in the store with this text."""
+        return type(self.path)(text)
 
     def damages_of(self, commit: Commit, *, is_deep: bool = False) -> list[Damage]:
         """Return how the files of a committed ingest differ from what was written.
@@ -392,32 +400,42 @@ class Store:
         an ingest without a manifest, from an older version.
         """
         entries, damages = self._manifest(commit)
-        return damages + self._differing(commit, entries, is_deep=is_deep)
+        return damages + self._differing(commit, entries, self.home, is_deep=is_deep)
 
     def _differing(
-        self, commit: Commit, entries: Sequence[manifest.Entry] | None, *, is_deep: bool = False
+        self,
+        commit: Commit,
+        entries: Sequence[manifest.Entry] | None,
+        there: Files,
+        *,
+        is_deep: bool = False,
     ) -> list[Damage]:
         damages: list[Damage] = []
+        deep_in = self.home if is_deep else None
         for entry in entries or ():
             file = f"{self._folder_of(entry.table, commit)}/{entry.file_name}"
-            found = manifest.differences(file, entry, is_deep=is_deep)
+            found = manifest.differences(there, file, entry, deep_in=deep_in)
             if entry.table not in FOLDERS:
                 found = iter(["is of a table that this version does not have"])
-            damages += [Damage(Path(file), what, commit) for what in found]
+            damages += [Damage(self._path(file), what, commit) for what in found]
         return damages
 
     def _manifest(self, commit: Commit) -> tuple[list[manifest.Entry] | None, list[Damage]]:
         """Return what an ingest wrote, None if unknown, and damage to its manifest."""
+        (content,) = self.home.contents([self.manifest_of(commit)])
+        return self._decoded(commit, content)
+
+    def _decoded(
+        self, commit: Commit, content: bytes | OSError
+    ) -> tuple[list[manifest.Entry] | None, list[Damage]]:
+        """Return what a manifest says, and damage to it."""
         path = self.manifest_of(commit)
-        try:
-            with path.open("rb") as file:
-                entries = manifest.decoded(file.read())
-        except FileNotFoundError:
+        if isinstance(content, FileNotFoundError):
             return None, []
-        except OSError as error:
-            return None, [Damage(path, f"cannot be read: {error.strerror or error}", commit)]
-        damages = [Damage(path, "has changed", commit)] if entries is None else []
-        return entries, damages
+        if isinstance(content, OSError):
+            return None, [Damage(path, f"cannot be read: {content.strerror or content}", commit)]
+        entries = manifest.decoded(content)
+        return entries, [Damage(path, "has changed", commit)] if entries is None else []
 
     def damages_in(self, snapshot: Snapshot, run_id: str | None = None) -> list[Damage]:
         """Return damage, by content, to the visible sources of a run, or of all."""
@@ -452,18 +470,27 @@ class Store:
             if commit in in_packs:
                 continue
             yield from self.damages_of(commit, is_deep=is_deep) or self._unreadable(commit)
-            if not self.manifest_of(commit).exists():
+            if not self._has_manifest(commit):
                 what = "is missing: cannot tell whether the files are intact"
                 yield UnknownIngest(self.manifest_of(commit), what, commit)
         if run_id is None:
             yield from self._litter()
+
+    def _has_manifest(self, commit: Commit) -> bool:
+        try:
+            self.home.size_of(self.manifest_of(commit))
+        except NotAFileError:
+            return True
+        except OSError:
+            return False
+        return True
 
     def _litter(self) -> Iterator[Damage | Litter]:
         """Yield files that belong to no ingest, or to one that lost its mark."""
         dead = list(self._dead())
         yield from (Litter(path, "is a leftover of a killed ingest") for path in dead)
         yield from self.packs.litter()
-        under_way = {*names_in(self.path / _STAGING)} - {path.name for path in dead}
+        under_way = {*names_in(self.home.staging)} - {path.name for path in dead}
         orphans = [pair for pair in self._orphans() if pair[0].ingest_id not in under_way]
         lost = self._without_mark(commit for commit, _ in orphans)
         for commit, path in orphans:
@@ -477,7 +504,7 @@ class Store:
         entries, _ = self._manifest(commit)
         rows = {(entry.table, entry.file_name): entry.row_count for entry in entries or ()}
         found = [
-            (file, manifest.unreadable(file, rows.get((table, file.name))))
+            (file, manifest.unreadable(self.home, file, rows.get((table, file.name))))
             for table, file in self._files_of(commit, entries)
         ]
         return [Damage(file, what, commit) for file, what in found if what]
@@ -491,6 +518,10 @@ class Store:
         """Return the committed ingests of one run or all, one per source, oldest first."""
         packed = [c for c in self.packs.commits() if run_id in (None, c.run_id)]
         return _latest([*self._marks(run_id), *packed])
+
+    def marked(self) -> list[Commit]:
+        """Return the committed ingests with files of their own, one per source, oldest first."""
+        return _latest(self._marks())
 
     def derived_from(self, commits: Collection[Commit]) -> list[Commit]:
         """Return the ingests derived from some sources, without those sources themselves."""
@@ -513,7 +544,18 @@ class Store:
         marks = [mark for _, mark in self._files(SOURCE_FILE.name)]
         if len(marks) > _FEW_SOURCES or self.packs.present():
             return True
-        return any(_may_be_of(mark, size_bytes) for mark in marks)
+        return any(self._may_be_of(mark, size_bytes) for mark in marks)
+
+    def _may_be_of(self, mark: Path, size_bytes: int) -> bool:
+        """Return whether a commit mark may be of a file, or of content, of this size."""
+        import pyarrow.parquet as pq
+
+        try:
+            with self.home.opened(mark) as opened, pq.ParquetFile(opened) as file:
+                sizes = file.read(["size_bytes", "content_bytes"])
+        except (OSError, KeyError, pa.ArrowException):
+            return True
+        return any(size_bytes in column.to_pylist() for column in sizes.columns)
 
     def refuse_others(self, run_id: str, said: Said, leaving: Collection[str] = ()) -> None:
         """Raise UsageError if the run has other labels or metrics than `said`.
@@ -540,7 +582,8 @@ class Store:
 
         for commit, file in self._files(table.name, run_id):
             if commit in alive:
-                rows = pq.ParquetFile(file).read([column, "value"]).to_pylist()
+                with self.home.opened(file) as opened:
+                    rows = pq.ParquetFile(opened).read([column, "value"]).to_pylist()
                 yield from ((row[column], row["value"]) for row in rows)
         for row in self.packs.said(table, (column, "value"), run_id, alive):
             yield row[column], row["value"]
@@ -552,12 +595,16 @@ class Store:
         source_id: str | None = None,
         *,
         with_manifests: bool = False,
+        there: Files | None = None,
     ) -> Iterator[tuple[Commit, Path]]:
         """Yield the files of a table, committed or not, each with its ingest."""
-        for run in _folders(f"{self.path}/{table}", "run_id=", run_id):
-            for source in _folders(run, "source_id=", source_id):
-                for name in names_in(source):
-                    path = Path(source, name)
+        top = f"{self.path}/{table}"
+        if there is None:
+            there = self.home.below(self._path(top if run_id is None else f"{top}/run_id={run_id}"))
+        for run in _folders(there, top, "run_id=", run_id):
+            for source in _folders(there, run, "source_id=", source_id):
+                for name in there.names_in(source):
+                    path = self._path(f"{source}/{name}")
                     if commit := commit_of(path):
                         yield commit, path
                     elif with_manifests and (match := _MANIFEST.fullmatch(name)):
@@ -566,28 +613,12 @@ class Store:
 
     # -- writing ------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the store's lock, which serializes all changes.
+    def locked(self) -> contextlib.AbstractContextManager[None]:
+        """Hold the store's lock, which serializes all changes; at a URL, there is none.
 
         Raises StoreError if a link leads out of the store, because changes delete files.
         """
-        import filelock
-
-        self._refuse_links()
-        lock = filelock.FileLock(self.path / _LOCK)
-        try:
-            with lock.acquire(timeout=_LOCK_SECONDS):
-                yield
-        except filelock.Timeout as error:
-            raise StoreError(
-                f"{self.path}: another tracekit has held the store's lock for {_LOCK_SECONDS} s; "
-                "wait for it to end and try again"
-            ) from error
-
-    def _refuse_links(self) -> None:
-        for name in (_LOCK, STORE_MARK, _STAGING, PACKS, *FOLDERS):
-            _refuse_link(self.path / name)
+        return self.home.locked((STORE_MARK, _STAGING, PACKS, *FOLDERS))
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
@@ -616,8 +647,8 @@ class Store:
         """Yield the staging folders whose ingest is no longer alive."""
         import filelock
 
-        for name in filter(_INGEST_ID.fullmatch, names_in(self.path / _STAGING)):
-            folder = self.path / _STAGING / name
+        for name in filter(_INGEST_ID.fullmatch, names_in(self.home.staging)):
+            folder = self.home.staging / name
             if folder.is_symlink() or (folder / _LOCK).is_symlink():
                 continue
             lock = filelock.FileLock(folder / _LOCK)
@@ -639,13 +670,16 @@ class Store:
         """Delete some under the lock, for a moment; return how many, and whether that was all."""
         due = self.packs.due(now_ns)
         in_packs = set(commits_in(due))
+        if not in_packs:
+            return self.packs.clear_replaced_by(due), True
         count, until = 0, time.monotonic() + _CLEARING_SECONDS
-        for commit in self._marks() if in_packs else ():
+        there = self.home.below(self.path)
+        for commit in self._marks():
             if commit in in_packs:
                 if time.monotonic() > until:
                     return count, False
                 count += len(self.entries_of(commit) or ())
-                self.discard_files(commit)
+                self.discard_files(commit, there)
         return count + self.packs.clear_replaced_by(due), True
 
     def entries_of(self, commit: Commit) -> list[manifest.Entry] | None:
@@ -666,45 +700,47 @@ class Store:
         """
         try:
             with self.locked():
-                under_way = self.path / _STAGING / new_ingest_id()
+                under_way = self.home.staging / new_ingest_id()
                 under_way.mkdir(parents=True)  # if this is killed, the next ingest finishes it
                 self._clear_orphans(())  # an older ingest of a source must not become visible
                 derived = self.derived_from(commits)
+                there = self.home.below(self.path)
                 for commit in (*derived, *commits):
-                    self.discard(commit)
+                    self.discard(commit, there)
                 shutil.rmtree(under_way, ignore_errors=True)
                 return derived
         except OSError as error:
             _refuse_writing(self.path, error)
 
-    def discard(self, commit: Commit) -> None:
+    def discard(self, commit: Commit, there: Files | None = None) -> None:
         """Delete the files of one ingest, its commit mark first; only under the lock.
 
-        Rows in a pack count no longer.
+        Rows in a pack count no longer: last, as a compaction looks for marks after it has written
+        its own. `there` are the store's files.
         """
+        self.discard_files(commit, there)
         self.packs.remove(commit)
-        self.discard_files(commit)
 
-    def discard_files(self, commit: Commit) -> None:
+    def discard_files(self, commit: Commit, there: Files | None = None) -> None:
         """Delete the files that are of one ingest only.
 
         The manifest is deleted before the mark: without a mark, it means that the mark was lost.
         """
-        _delete(self.manifest_of(commit))
-        for table in (SOURCE_FILE.name, *FOLDERS):
-            for owner, file in self._files(table, commit.run_id, commit.source_id):
-                if owner == commit:
-                    _delete(file)
-            _prune(self.folder_of(table, commit))
+        there = there or self.home.below(self.path)
+        self.home.delete([self.manifest_of(commit)])
+        self.home.delete(self._own_files(commit, SOURCE_FILE.name, there))
+        left = [file for table in FOLDERS for file in self._own_files(commit, table, there)]
+        self.home.delete(left)
+
+    def _own_files(self, commit: Commit, table: str, there: Files) -> list[Path]:
+        found = self._files(table, commit.run_id, commit.source_id, there=there)
+        return [file for owner, file in found if owner == commit]
 
     def _clear_orphans(self, dead: Collection[str]) -> None:
         """Delete files of no committed ingest, including the `dead`; only under the lock."""
-        orphans = self._orphans()
+        orphans = self._orphans(dead)
         lost = self._without_mark(commit for commit, _ in orphans if commit.ingest_id not in dead)
-        for commit, file in orphans:
-            if commit not in lost:
-                _delete(file)
-                _prune(file.parent)
+        self.home.delete([file for commit, file in orphans if commit not in lost])
 
     def _without_mark(self, orphaned: Iterable[Commit]) -> set[Commit]:
         """Return ingests that were complete: with a manifest, and the only one of their source."""
@@ -712,37 +748,35 @@ class Store:
         return {
             commit
             for commit in set(orphaned)
-            if commit.source_id not in alive and self.manifest_of(commit).exists()
+            if commit.source_id not in alive and self._has_manifest(commit)
         }
 
-    def _orphans(self) -> list[tuple[Commit, Path]]:
-        """Return the files of no committed ingest: of one in progress, or a killed one."""
-        alive = set(_latest(self._marks()))
+    def _orphans(self, dead: Collection[str] = ()) -> list[tuple[Commit, Path]]:
+        """Return the files of no committed ingest: of one in progress, or a killed one.
+
+        Of ingests that may be under way, only those that are superseded or `dead`.
+        """
+        there, marks = self.home.below(self.path), self._marks()
+        alive = set(_latest(marks))
+        over = set(marks) - alive
         return [
-            found
+            (commit, file)
             for table in FOLDERS
-            for found in self._files(table, with_manifests=True)
-            if found[0] not in alive
+            for commit, file in self._files(table, with_manifests=True, there=there)
+            if commit not in alive
+            and (
+                commit in over
+                or commit.ingest_id in dead
+                or not self.home.may_be_under_way(commit.ingest_id)
+            )
         ]
 
     def folder_of(self, table: str, commit: Commit) -> Path:
         """Return the folder of a table's files of one ingest."""
-        return Path(self._folder_of(table, commit))
+        return self._path(self._folder_of(table, commit))
 
     def _folder_of(self, table: str, commit: Commit) -> str:
         return f"{self.path}/{table}/run_id={commit.run_id}/source_id={commit.source_id}"
-
-
-def _may_be_of(mark: Path, size_bytes: int) -> bool:
-    """Return whether a commit mark may be of a file, or of content, of this size."""
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(mark) as file:
-            sizes = file.read(["size_bytes", "content_bytes"])
-    except (OSError, KeyError, pa.ArrowException):
-        return True
-    return any(size_bytes in column.to_pylist() for column in sizes.columns)
 
 
 def _first_of_runs(commits: Iterable[Commit]) -> set[Commit]:
@@ -767,34 +801,11 @@ def _latest(commits: Iterable[Commit]) -> list[Commit]:
     return sorted(latest.values(), key=lambda commit: (commit.ingest_id, commit))
 
 
-def _folders(folder: str, key: str, value: str | None) -> list[str]:
+def _folders(there: Files, folder: str, key: str, value: str | None) -> list[str]:
     """Return the Hive folders ``key…`` in a folder: the one of `value`, or all."""
     if value is not None:
         return [f"{folder}/{key}{value}"]
-    return [f"{folder}/{name}" for name in names_in(folder) if name.startswith(key)]
-
-
-def _delete(file: Path) -> None:
-    """Delete a file of a table; raise StoreError if it is behind a link."""
-    _refuse_link(file.parent.parent)
-    _refuse_link(file.parent)
-    file.unlink(missing_ok=True)
-
-
-def _refuse_link(path: Path) -> None:
-    """Raise StoreError for a link: its target can belong to anyone."""
-    if path.is_symlink():
-        raise StoreError(
-            f"{path}: is a link to {path.readlink()}, but a store is changed only in its own "
-            "folder; remove the link, or put the folder itself there"
-        )
-
-
-def _prune(folder: Path) -> None:
-    """Remove a source's folder and its run's folder if they are empty."""
-    with contextlib.suppress(OSError):  # not empty
-        folder.rmdir()
-        folder.parent.rmdir()
+    return [f"{folder}/{name}" for name in there.names_in(folder) if name.startswith(key)]
 
 
 class Ingest:
@@ -810,7 +821,7 @@ class Ingest:
         self.undone: list[Commit] = []
         self._is_left = False  # leftovers of a replaced ingest: the next one clears them
         self.ingest_id = new_ingest_id()
-        self.folder = store.path / _STAGING / self.ingest_id
+        self.folder = store.home.staging / self.ingest_id
         self.folder.mkdir(parents=True)
         self._lock = filelock.FileLock(self.folder / _LOCK)
         try:
@@ -870,7 +881,7 @@ class Ingest:
                     return known
                 self._replacing.add(commit.source_id)
                 self.store.refuse_others(commit.run_id, said, self._replacing)
-                self._move(folder, commit)
+                self._move(folder, commit, said)
                 if known:
                     # The new one is visible: leftovers of the old are cleared later.
                     self._is_left = True
@@ -884,22 +895,24 @@ class Ingest:
             _refuse_writing(self.store.path, error)
         return None
 
-    def _move(self, folder: Path, commit: Commit) -> None:
+    def _move(self, folder: Path, commit: Commit, said: Said) -> None:
         """Move every file into place, the commit mark last; all or none."""
+        home, store = self.store.home, self.store
         try:
             tables = [name for name in names_in(folder) if name != _MANIFEST_DRAFT]
             for table in sorted(tables, key=lambda name: name == SOURCE_FILE.name):
-                target = self.store.folder_of(table, commit)
-                _refuse_link(target.parent)
-                _refuse_link(target)
-                target.mkdir(parents=True, exist_ok=True)
                 if table == SOURCE_FILE.name:
-                    (folder / _MANIFEST_DRAFT).replace(self.store.manifest_of(commit))
-                for name in names_in(folder / table):
-                    (folder / table / name).replace(target / f"{commit.ingest_id}-{name}")
+                    home.take([(folder / _MANIFEST_DRAFT, store.manifest_of(commit))])
+                target = store.folder_of(table, commit)
+                names = names_in(folder / table)
+                home.take(
+                    (folder / table / name, target / f"{commit.ingest_id}-{name}") for name in names
+                )
+            if home.is_far:  # no lock keeps others from a commit of the same run meanwhile
+                store.refuse_others(commit.run_id, said, self._replacing)
         except BaseException:
             with contextlib.suppress(OSError, StoreError):
-                self.store.discard(commit)
+                store.discard(commit)
             raise
 
 
@@ -931,14 +944,30 @@ def label_row(name: str, value: str) -> dict[str, Any]:
 
 
 def open_store(path: str | os.PathLike[str]) -> Store:
-    """Return the store at `path`; raise StoreError if there is none, or its schema is newer."""
-    folder = Path(path)
+    """Return the store at `path`, a URL or a folder.
+
+    Raises StoreError if there is none, or its schema is newer.
+    """
+    return _open(_home_of(path))
+
+
+def _home_of(path: str | os.PathLike[str]) -> Home:
+    """Return where the files of a store are; raises UsageError for an unknown URL."""
+    if not is_url(path):
+        return Disk(Path(path))
+    from tracekit.bucket import Bucket  # few need it
+
+    return Bucket(os.fspath(path))
+
+
+def _open(home: Home) -> Store:
+    folder = home.path
     mark = folder / STORE_MARK
     try:
-        said = json.loads(mark.read_text("utf-8"))
+        said = json.loads(home.read(mark).decode())
         version, hash_kind = said["schema_version"], said.get("content_hash", SHA256)
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(_no_store(folder)) from None
+        raise StoreError(_no_store(home)) from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(
             f"{mark}: cannot be read as a store description: {error}; it must contain "
@@ -955,11 +984,13 @@ def open_store(path: str | os.PathLike[str]) -> Store:
             f"supports {BLAKE3} and {SHA256}; use the tracekit that wrote it, or ingest into "
             "another --store"
         )
-    return Store(folder, hash_kind)
+    return Store(home, hash_kind)
 
 
-def _no_store(folder: Path) -> str:
-    what = "is not a tracekit store" if folder.exists() else "does not exist"
+def _no_store(home: Home) -> str:
+    folder = home.path
+    is_there = home.names_in(folder) if home.is_far else folder.exists()
+    what = "is not a tracekit store" if is_there else "does not exist"
     return (
         f"{folder}: {what}; create one with `tracekit ingest FILE --store "
         f"{shlex.quote(str(folder))}`, or name another with --store or TRACEKIT_STORE"
@@ -967,32 +998,29 @@ def _no_store(folder: Path) -> str:
 
 
 def create_store(path: str | os.PathLike[str]) -> Store:
-    """Return the store at `path`; create it if it does not exist."""
-    folder = Path(path)
+    """Return the store at `path`, a URL or a folder; create it if it does not exist."""
+    home = _home_of(path)
+    folder = home.path
     mark = folder / STORE_MARK
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not home.is_far:
+            folder.mkdir(parents=True, exist_ok=True)
         # Another ingest may be creating the store: its mark comes before everything else.
-        foreign = [name for name in names_in(folder) if not name.startswith(STORE_MARK)]
-        if not mark.exists():
+        names = home.names_in(folder)
+        foreign = [name for name in names if not name.startswith(STORE_MARK)]
+        if STORE_MARK not in names:
             if foreign:
                 raise UsageError(
                     f"{folder}: is a folder with other content, not a tracekit store; "
                     "name a new or empty folder with --store"
                 )
-            draft = folder / f"{STORE_MARK}.{uuid.uuid4().hex}"
-            try:
-                said = {"schema_version": SCHEMA_VERSION, "content_hash": BLAKE3}
-                draft.write_text(json.dumps(said) + "\n", "utf-8")
-                draft.replace(mark)
-            except BaseException:
-                draft.unlink(missing_ok=True)
-                raise
+            said = {"schema_version": SCHEMA_VERSION, "content_hash": BLAKE3}
+            home.write(mark, f"{json.dumps(said)}\n".encode())
     except FileExistsError:
         raise StoreError(f"{folder}: is a file, not a folder; use another --store") from None
     except OSError as error:
         _refuse_writing(folder, error)
-    return open_store(folder)
+    return _open(home)
 
 
 def _refuse_writing(path: Path, error: BaseException) -> NoReturn:

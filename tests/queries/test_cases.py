@@ -23,7 +23,7 @@ import pytest
 
 from tracekit.catalog import KINDS, Query, catalog
 from tracekit.engine import _ALL, Database
-from tracekit.engine.scope import QueryScope
+from tracekit.engine.scope import QueryScope, is_small
 from tracekit.errors import QueryError
 from tracekit.result import Result
 from tracekit.schema import TABLES
@@ -161,7 +161,8 @@ def show_what_is_stored(database: Database) -> None:
     """What `refresh` does, without a new connection, which takes 20 ms."""
     database._snapshot = database.store.snapshot()
     name = f"case_{next(database._numbers)}"
-    scope = QueryScope(name, database._snapshot, database._root, database._functions)
+    small = is_small(database._snapshot, database.store.home)
+    scope = QueryScope(name, database._snapshot, database._root, database._functions, small)
     with database._connection.cursor() as cursor:
         for old in set(database._scopes.values()):
             old.close(cursor)

@@ -18,7 +18,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.utils import send_from_directory
 
-from tracekit import remote
+from tracekit import objects
 
 BUCKET = "traces"
 SECRET = "verysecretkey"
@@ -172,16 +172,16 @@ def s3(_server: S3, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    remote._file_system.cache_clear()
+    objects._file_system.cache_clear()
     yield _server
     _server.faulty.fault, _server.faulty.cut_after = lambda _: None, 1 << 20
-    remote._file_system.cache_clear()
+    objects._file_system.cache_clear()
 
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Further attempts come without a pause."""
-    monkeypatch.setattr(remote, "_PAUSES_S", (0.0,) * 4)
+    monkeypatch.setattr(objects, "_PAUSES_S", (0.0,) * 4)
 
 
 @dataclass
@@ -197,10 +197,10 @@ class Web:
 def _web(app: Any, folder: Path) -> Iterator[Web]:
     faulty = Faulty(app)
     folder.mkdir()
-    remote._file_system.cache_clear()
+    objects._file_system.cache_clear()
     with _served(faulty) as url:
         yield Web(faulty, url, folder)
-        remote._file_system.cache_clear()
+        objects._file_system.cache_clear()
 
 
 @pytest.fixture
@@ -250,10 +250,10 @@ def web(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
-        remote._file_system.cache_clear()
+        objects._file_system.cache_clear()
         try:
             yield f"http://127.0.0.1:{server.server_port}", folder
         finally:
-            remote._file_system.cache_clear()
+            objects._file_system.cache_clear()
             server.shutdown()
             thread.join()

@@ -19,7 +19,7 @@ import pytest
 
 import tracekit
 from tests.remote.conftest import BUCKET, S3, SECRET, Request, Web
-from tracekit import remote
+from tracekit import objects, remote
 from tracekit.cli.app import run
 from tracekit.errors import FormatError, StoreError
 from tracekit.intake import Listener, Options, fetching, ingest
@@ -166,7 +166,7 @@ def test_pauses_grow_and_what_comes_ends_them(
     ranged: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr("tracekit.remote.time.sleep", pauses.append)
+    monkeypatch.setattr("tracekit.objects.time.sleep", pauses.append)
     (ranged.folder / "a.bin").write_bytes(CONTENT)
     busy = {0: 2, BLOCK: 4}  # so often
     ranged.faulty.fault = lambda r: (
@@ -179,7 +179,7 @@ def test_pauses_grow_and_what_comes_ends_them(
 def test_attempts_that_take_long_are_few(
     ranged: Web, at_once: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "_LONG_SECONDS", 0)
+    monkeypatch.setattr(objects, "_LONG_SECONDS", 0)
     (ranged.folder / "a.bin").write_bytes(CONTENT)
     ranged.faulty.fault = lambda r: "503" if r.start == BLOCK else None
     with pytest.raises(FormatError, match=r"connection failed again and again \(status 503\)"):
@@ -235,7 +235,7 @@ def test_a_web_file_that_changes_is_refused(size: int, ranged: Web, tmp_path: Pa
 def test_sources_before_one_that_fails_stay(
     s3: S3, small_trace: Path, gpu_trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "_PAUSES_S", ())
+    monkeypatch.setattr(objects, "_PAUSES_S", ())
     urls = [s3.put("a.json", small_trace), s3.put("b.json.gz", gpu_trace)]
     seen: list[Request] = []
 
@@ -363,7 +363,7 @@ def test_no_secret_of_a_url_is_told_or_kept(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(remote, "_PAUSES_S", ())
+    monkeypatch.setattr(objects, "_PAUSES_S", ())
     monkeypatch.setenv("TRACEKIT_TRACEBACK", "1")
     file = ranged.folder / "trace.json.gz"
     file.write_bytes(gpu_trace.read_bytes())

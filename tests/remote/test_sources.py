@@ -18,9 +18,9 @@ from tracekit.cli.app import run
 from tracekit.intake import Listener, Options, Outcome, fetching, ingest
 from tracekit.intake.fetching import Copying
 from tracekit.intake.files import jobs_of
-from tracekit.remote import shown
 from tracekit.source import LocalCopy
 from tracekit.store import open_store
+from tracekit.urls import shown
 
 Contents = Callable[[Path], dict[str, pa.Table]]
 

@@ -6,9 +6,10 @@ Nothing here fails or prints: without a store, or with one that cannot be read, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import typer
+
+from tracekit.urls import path_of
 
 Completer = Callable[[str], list[str]]
 
@@ -18,7 +19,7 @@ def runs(ctx: typer.Context, incomplete: str) -> list[str]:
     from tracekit.cli.hints import run_names_in, store_of
 
     given = ctx.params.get("store")
-    return _beginning(run_names_in(Path(given) if given else store_of(())), incomplete)
+    return _beginning(run_names_in(path_of(str(given)) if given else store_of(())), incomplete)
 
 
 def reports(incomplete: str) -> list[str]:

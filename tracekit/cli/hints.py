@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tracekit.cli.output import DEFAULT_STORE, STORE_VARIABLE
 from tracekit.errors import TracekitError
+from tracekit.urls import path_of
 
 _MOST_COMMANDS = 3
 _LEAST_LIKENESS = 0.7
@@ -83,8 +84,8 @@ def store_of(others: Sequence[str]) -> Path:
     for place, option in enumerate(others):
         name, equals, value = option.partition("=")
         if name == "--store":
-            return Path(value if equals else "".join(others[place + 1 : place + 2]))
-    return Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+            return path_of(value if equals else "".join(others[place + 1 : place + 2]))
+    return path_of(os.environ.get(STORE_VARIABLE) or str(DEFAULT_STORE))
 
 
 def _line(start: str, word: str, others: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from tracekit.errors import TracekitError, UsageError
 from tracekit.render import BUILT_IN, RenderOptions, of_suffix, renderer, renderer_names
 from tracekit.render.text import inert
 from tracekit.result import Result
+from tracekit.urls import path_of
 
 DEFAULT_STORE = Path("tracekit-store")
 # Formats of installed packages are looked up only if one is used: that takes time.
@@ -34,7 +35,14 @@ _LINES_OF_A_FILE = 40
 _LEGEND_LINES, _LEAST_PLOT_LINES, _MOST_PLOT_LINES = 16, 18, 40
 
 StoreOption = Annotated[
-    Path, typer.Option("--store", envvar=STORE_VARIABLE, help="Folder of the store.")
+    Path,
+    typer.Option(
+        "--store",
+        metavar="PATH",
+        envvar=STORE_VARIABLE,
+        parser=path_of,
+        help="Folder of the store, or its URL.",
+    ),
 ]
 FormatOption = Annotated[
     str | None,
@@ -122,7 +130,7 @@ def filled(text: str, later: str, first: str = "") -> str:
 def place(store: Path, run: str | None = None) -> str:
     """Return the options that name a store and a run, to append to a command."""
     words = [] if run is None else ["--run", run]
-    if store != Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE):
+    if store != path_of(os.environ.get(STORE_VARIABLE) or str(DEFAULT_STORE)):
         words += ["--store", str(store)]
     return "".join(f" {shlex.quote(word)}" for word in words)
 

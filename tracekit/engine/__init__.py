@@ -41,6 +41,7 @@ _RUNS = (
     "GROUP BY run_id ORDER BY max(ingested_at_ns) DESC, run_id"
 )
 _MOST_KEPT_ANSWERS = 64
+_FAR_THREADS = "16"
 _MOST_SCOPES = 16
 # Report parameters that are run IDs.
 _RUN_PARAMETERS = ("run_id", "other_run_id")
@@ -139,6 +140,9 @@ class Database:
         self._conditions: dict[str, dict[str, bool]] = {}
         self._run_names: dict[str, str] = {}
         try:
+            system = self.store.home.file_system()
+            if system is not None:
+                self._connection.register_filesystem(system)
             _lock_down(self._connection, self._root, self._settings())
             self._open()
         except BaseException:
@@ -149,7 +153,9 @@ class Database:
         """Return DuckDB's settings for this store."""
         found = self._limits.settings()
         # Handing a few rows from thread to thread takes longer than computing them.
-        return found | {"threads": "1"} if is_small(self._snapshot) else found
+        if self.store.home.is_far:  # threads wait for the network
+            return {"threads": _FAR_THREADS, **found}
+        return found | {"threads": "1"} if is_small(self._snapshot, self.store.home) else found
 
     def _open(self) -> None:
         """Open the files that list the runs; take a new snapshot if the store has changed."""
@@ -159,8 +165,11 @@ class Database:
                     return self._scope(_ALL).define(cursor, _RUNS)
             except FAILURES as error:
                 self._scopes.clear()
+                failure = self.store.home.failure()
                 if self._has_changed():
                     self._snapshot = self.store.snapshot()
+                elif failure is not None:
+                    raise failure from None
                 elif not self._leave_out_damaged():
                     raise QueryError(self._explained(error)) from error
 
@@ -188,7 +197,8 @@ class Database:
         if sight.asked is None and runs is not None and snapshot.is_all_of(self._snapshot):
             return self._scope(_ALL)
         name = None if runs is None else f"runs_{next(self._numbers)}"
-        scope = QueryScope(name, snapshot, self._root, self._functions, sight.asked)
+        is_kept = is_small(snapshot, self.store.home)
+        scope = QueryScope(name, snapshot, self._root, self._functions, is_kept, sight.asked)
         with self._connection.cursor() as cursor:
             scope.open(cursor)
         return scope
@@ -312,6 +322,7 @@ class Database:
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except FAILURES as error:
+            self._raise_failure()
             is_stale = not is_begun and _is_of_a_file(error) and self._mended()
             if not is_stale:
                 raise QueryError(self._explained(error)) from None  # it says the same
@@ -452,7 +463,10 @@ class Database:
             raise KeyboardInterrupt from None
         except FAILURES as error:
             is_stale = self._scopes.get(sight) is not scope
-            if is_stale or (_is_of_a_file(error) and self._mended()):
+            if is_stale:
+                return self._fetch(text, parameters, sight, is_of_user=is_of_user)
+            self._raise_failure()
+            if _is_of_a_file(error) and self._mended():
                 return self._fetch(text, parameters, sight, is_of_user=is_of_user)
             raise QueryError(self._explained(error)) from None  # it says the same
 
@@ -523,6 +537,19 @@ class Database:
             raise QueryError(f"only one SELECT is allowed; this is: {', '.join(kinds)}")
         require_reading(tree(cursor, text))
 
+    def _raise_failure(self) -> None:
+        """Raise what went wrong on the way to the store's files, if anything did."""
+        failure = self.store.home.failure()
+        if failure is not None:
+            raise QueryError(self._changed) if self._has_changed() else failure
+
+    @property
+    def _changed(self) -> str:
+        return (
+            f"{self.store.path}: the store changed during the query: sources were replaced, "
+            "removed or compacted; run the query again"
+        )
+
     def _explained(self, error: Exception) -> str:
         """Return the message of an error, and what to do about it."""
         if isinstance(error, RuntimeError) and "nanobind" not in str(error):
@@ -536,10 +563,7 @@ class Database:
             return self._limits.exceeded(text)
         if isinstance(error, duckdb.IOException | duckdb.InvalidInputException):
             if self._has_changed():
-                return (
-                    f"{self.store.path}: the store changed during the query: sources were "
-                    "replaced, removed or compacted; run the query again"
-                )
+                return self._changed
             if self._root in text:
                 text += "\nRun `tracekit check` to see whether the store is damaged."
         return text
@@ -608,7 +632,8 @@ def _lock_down(
     connection: duckdb.DuckDBPyConnection, root: str, settings: Mapping[str, str]
 ) -> None:
     # A path is checked twice: as the pattern in the query, and as the file that it matches.
-    folders = {f"{place}{os.sep}" for place in (root, escaped(root))}
+    separator = "/" if "://" in root else os.sep
+    folders = {f"{place}{separator}" for place in (root, escaped(root))}
     for statement in (
         *(f"SET {name} = {quoted(value)}" for name, value in settings.items()),
         f"SET allowed_directories = [{', '.join(map(quoted, sorted(folders)))}]",

@@ -16,6 +16,7 @@ from tracekit.engine.quoting import SQL_TYPES, null_of, quoted, read
 from tracekit.engine.references import REFERENCES
 from tracekit.engine.wide import wide_selects
 from tracekit.engine.written import written
+from tracekit.home import Files
 from tracekit.packs import OWNERS
 from tracekit.schema import KERNEL_METRIC, STORED_TABLE, TABLES, Column, Table
 from tracekit.snapshot import FILE_PATTERN, PackedRows, Snapshot
@@ -62,12 +63,13 @@ class QueryScope:
         snapshot: Snapshot,
         root: str,
         functions: Functions,
+        is_small: bool,
         asked: tuple[str, str] | None = None,
     ) -> None:
         """Show `snapshot`, a part of the store at `root`, in the catalog `name`.
 
         None is for the default catalog of a cursor. `asked` are the run and the phase that all
-        queries are about, if that is known.
+        queries are about, if that is known. `is_small` is whether its rows can be kept.
         """
         self.snapshot = snapshot
         self._name = name
@@ -75,7 +77,7 @@ class QueryScope:
         self._functions = functions
         self._asked = asked
         self.is_mixed = False
-        self._is_small = is_small(snapshot)
+        self._is_small = is_small
         self._defined: set[str] = set()
         self._busy = threading.RLock()
 
@@ -270,13 +272,13 @@ class QueryScope:
         return f"{self._root}/{'/'.join(file.parts[-4:])}"
 
 
-def is_small(snapshot: Snapshot) -> bool:
+def is_small(snapshot: Snapshot, there: Files) -> bool:
     """Return whether the files of a snapshot are small; stops early, as there can be thousands."""
     left = _MOST_KEPT_BYTES
     for files in snapshot.files.values():
         for file in files:
             try:
-                left -= file.stat().st_size
+                left -= there.size_of(file)
             except OSError:  # the query that reads it reports it
                 return False
             if left < 0:

@@ -6,7 +6,6 @@ A URL names an object, or a folder of them, as a path does a file.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
@@ -30,10 +29,10 @@ from tracekit.registry import (
 )
 from tracekit.source import Source
 from tracekit.store import STORE_MARK
+from tracekit.urls import is_url
 
 # Of the files of an ingest: a system lets a process have 256 at least, and the store needs some.
 _MOST_OPEN = 100
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def jobs_of(
     """
     found: dict[Path, _Found] = {}
     for name in paths:
-        if isinstance(name, str) and _URL.match(name):
+        if isinstance(name, str) and is_url(name):
             files = _found_at(name, format_name, listener)
         elif stat.S_ISDIR(status_of(given := _named(name)).st_mode):
             files = _found_below(given, format_name, listener, kept)
@@ -137,7 +136,7 @@ def _refuse_irregular(path: Path) -> None:
 
 def looked_at(name: str) -> tuple[Source, bytes]:
     """The source at a path or URL, and the start of its content; raises FormatError for folders."""
-    if not _URL.match(name):
+    if not is_url(name):
         source = source_at(_named(name))
         return source, head_of(source)
     from tracekit.remote import found_at, sources_of  # only URLs need it

@@ -20,7 +20,7 @@ from tracekit.parser import Report
 from tracekit.registry import ParserError, blamed, parser_named
 from tracekit.sharing import NoLongerWanted
 from tracekit.source import Identity, Source, identify
-from tracekit.store import Ingest, Store
+from tracekit.store import Ingest, open_store
 
 #: The file in the staging folder that says that the results are wanted.
 WANTED_MARK = "wanted"
@@ -161,7 +161,7 @@ def _read(work: Assignment, watch: _Watch) -> Done:
     watch()
     with blamed(parser, work.source.path):
         identity = identify(work.source, work.hash_kind, watch)
-    known = Store(work.store, work.hash_kind).commit_of(identity.source_id) if work.looks else None
+    known = open_store(work.store).commit_of(identity.source_id) if work.looks else None
     if known is not None:
         return Done(identity, known.run_id)
     report = Report()
