@@ -32,11 +32,13 @@ _Result = TypeVar("_Result")
 _AT_ONCE = 16
 #: So long an ingest may take from its beginning to its last mark.
 _UNDER_WAY_MS = 7 * 24 * 3_600_000
-#: Ranges that were read are kept: queries read the ends of the same files again and again.
-_KEPT_BYTES, _MOST_RANGE_BYTES = 64 << 20, 4 << 20
+#: What was read is kept, in blocks: queries read the same parts of files again and again.
+_BLOCK_BYTES, _KEPT_BYTES = 64 << 10, 64 << 20
 _BUFFER_BYTES = 1 << 20
 #: A request takes about as long as so much content does.
-_WHOLE_BYTES = 1 << 20
+_SMALL_BYTES = 1 << 20
+#: In place of the number of a block.
+_WHOLE = -1
 #: Objects stay as they are.
 _MODIFIED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - compared with itself only
 
@@ -58,7 +60,7 @@ class Bucket:
         self._root = str(self.path)
         self._place = placed(root)
         self._sizes: dict[str, int] = {}
-        self._ranges = _Ranges()
+        self._kept = _Kept()
         self._failures: list[TracekitError] = []
 
     @property
@@ -111,7 +113,12 @@ class Bucket:
 
     def read(self, path: str | Path) -> bytes:
         """Return the content of an object."""
-        return self._range(path, None)
+        known = self._kept.get((str(path), _WHOLE))
+        if known is None:
+            key = self._key(path)
+            known = self._try(path, lambda system: bytes(system.cat_file(key)))
+            self._kept.put((str(path), _WHOLE), known)
+        return known
 
     def contents(self, paths: Sequence[Path]) -> Iterator[bytes | OSError]:
         """Yield the content of each object, or why it cannot be read."""
@@ -126,25 +133,32 @@ class Bucket:
 
     def range_of(self, path: str, start: int, end: int) -> bytes:
         """Return some bytes of an object; of a small one, all come at once."""
-        if self.size_of(path) <= _WHOLE_BYTES:
-            return self._range(path, (0, self.size_of(path)))[start:end]
-        return self._range(path, (start, end))
+        size = self.size_of(path)
+        if size <= _SMALL_BYTES:
+            first, last = 0, _blocks(size)
+        else:
+            first, last = start // _BLOCK_BYTES, _blocks(end)
+        found = {block: self._kept.get((path, block)) for block in range(first, last)}
+        for some in _runs(block for block, content in found.items() if content is None):
+            found |= self._fetched(path, some, size)
+        content = b"".join(content for content in found.values() if content is not None)
+        return content[start - first * _BLOCK_BYTES : end - first * _BLOCK_BYTES]
 
-    def _range(self, path: str | Path, wanted: tuple[int, int] | None) -> bytes:
-        asked = (str(path), wanted)
-        known = self._ranges.get(asked)
-        if known is not None:
-            return known
-        start, end = wanted or (None, None)
+    def _fetched(self, path: str, blocks: Sequence[int], size: int) -> dict[int, bytes]:
+        """Blocks that follow each other, by one request."""
+        start, end = blocks[0] * _BLOCK_BYTES, min((blocks[-1] + 1) * _BLOCK_BYTES, size)
 
         def read(system: Any) -> bytes:
             found = bytes(system.cat_file(self._key(path), start=start, end=end))
-            if wanted is not None and len(found) != wanted[1] - wanted[0]:
+            if len(found) != end - start:
                 raise ConnectionError("the content ends early")
             return found
 
-        found = self._try(path, read)
-        self._ranges.put(asked, found)
+        content = self._try(path, read)
+        places = range(0, len(content), _BLOCK_BYTES)
+        found = {b: content[at : at + _BLOCK_BYTES] for b, at in zip(blocks, places, strict=True)}
+        for block, part in found.items():
+            self._kept.put((path, block), part)
         return found
 
     # -- writing ------------------------------------------------------------------------------
@@ -224,7 +238,9 @@ class Bucket:
         def tell(url: str, error: BaseException) -> NoReturn:
             if is_missing(error) and done != "written":
                 raise FileNotFoundError(url) from None
-            raise StoreError(f"{url}: {reason_of(error, done)}") from None
+            missing = "not found: no such bucket; check the URL"
+            what = missing if is_missing(error) else reason_of(error, done)
+            raise StoreError(f"{url}: {what}") from None
 
         system = self._place.file_system()
         return patiently(str(path), lambda: action(system), told=tell)
@@ -265,28 +281,26 @@ class _Listing:
         return self._bucket.contents(paths)
 
 
-class _Ranges:
-    """What was read lately, for several threads."""
+class _Kept:
+    """Blocks that were read lately, for several threads."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, tuple[int, int] | None], bytes] = OrderedDict()
+        self._blocks: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._bytes = 0
         self._busy = threading.Lock()
 
-    def get(self, asked: tuple[str, tuple[int, int] | None]) -> bytes | None:
+    def get(self, asked: tuple[str, int]) -> bytes | None:
         with self._busy:
-            if asked in self._kept:
-                self._kept.move_to_end(asked)
-            return self._kept.get(asked)
+            if asked in self._blocks:
+                self._blocks.move_to_end(asked)
+            return self._blocks.get(asked)
 
-    def put(self, asked: tuple[str, tuple[int, int] | None], found: bytes) -> None:
-        if len(found) > _MOST_RANGE_BYTES:
-            return
+    def put(self, asked: tuple[str, int], content: bytes) -> None:
         with self._busy:
-            self._bytes += len(found) - len(self._kept.get(asked, b""))
-            self._kept[asked] = found
+            self._bytes += len(content) - len(self._blocks.get(asked, b""))
+            self._blocks[asked] = content
             while self._bytes > _KEPT_BYTES:
-                _, oldest = self._kept.popitem(last=False)
+                _, oldest = self._blocks.popitem(last=False)
                 self._bytes -= len(oldest)
 
 
@@ -361,6 +375,21 @@ def _file_system_kind() -> type[Any]:
             return name
 
     return StoreFiles
+
+
+def _blocks(size: int) -> int:
+    return -(-size // _BLOCK_BYTES)
+
+
+def _runs(blocks: Iterable[int]) -> list[list[int]]:
+    """Blocks that follow each other together."""
+    runs: list[list[int]] = []
+    for block in blocks:
+        if runs and runs[-1][-1] == block - 1:
+            runs[-1].append(block)
+        else:
+            runs.append([block])
+    return runs
 
 
 def _side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
