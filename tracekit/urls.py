@@ -37,6 +37,10 @@ class ObjectPath(_Path):
         """The URL."""
         return super().__str__().replace("\\", "/").replace(":/", "://", 1)
 
+    def absolute(self) -> ObjectPath:
+        """The path itself."""
+        return self
+
     def resolve(self, strict: bool = False) -> ObjectPath:  # noqa: ARG002 - as any path's
         """The path itself."""
         return self

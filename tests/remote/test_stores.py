@@ -151,6 +151,21 @@ def test_commands_say_the_url(
     assert f"tracekit: {URL}: the store is empty" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("executor", ["process", "thread", "dask"])
+def test_executors_bring_in_the_same(executor: str, s3: S3, tmp_path: Path, staging: Path) -> None:
+    if executor == "dask":
+        pytest.importorskip("distributed")
+    files = [write(tmp_path / f"{i}.json", i + 1) for i in range(3)]
+    words = command("ingest", *files, "--executor", executor, "--workers", "2", "--run", "job")
+    for told in ("ingested: 3 files, 3 events", "already in the store"):
+        done = subprocess.run(
+            [*words, "--store", URL], cwd=ROOT, stderr=subprocess.PIPE, text=True, check=True
+        )
+        assert told in done.stderr
+    assert kernels(URL) == [("job", 1000), ("job", 2000), ("job", 3000)]
+    assert left_in(staging) == []
+
+
 # -- what is read ----------------------------------------------------------------------------------
 
 
