@@ -20,11 +20,12 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
+from urllib.parse import unquote
 
 from tracekit.errors import StoreError, TracekitError, UsageError
 from tracekit.home import Files, each_content, refuse_link
 from tracekit.objects import is_missing, patiently, placed, reason_of
-from tracekit.urls import ObjectPath, shown
+from tracekit.urls import WEB, ObjectPath, shown
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -82,7 +83,8 @@ class Bucket:
         with contextlib.suppress(FileNotFoundError):
             found = self._try(folder, lambda system: system.ls(prefix, detail=True))
             names = (entry["name"].rstrip("/") for entry in found)
-            return sorted({n[len(prefix) :] for n in names if n.startswith(prefix)} - {""})
+            below = {n[len(prefix) :] for n in names if n.startswith(prefix)}
+            return sorted(self._plain(name) for name in below - {""})
         return []
 
     def below(self, folder: Path) -> Files:
@@ -101,7 +103,17 @@ class Bucket:
         key = self._key(folder)
         start = len(self._key(self.path))
         found = self._try(folder, lambda system: system.find(key, detail=True))
-        return {f"{self._root}{name[start:]}": int(info["size"]) for name, info in found.items()}
+        sizes = {
+            f"{self._root}{self._plain(name[start:])}": info.get("size")
+            for name, info in found.items()
+        }
+        told = {path: int(size) for path, size in sizes.items() if size is not None}
+        untold = [path for path in sizes if path not in told]
+        return told | dict(zip(untold, _side_by_side(self.size_of, untold), strict=True))
+
+    def _plain(self, name: str) -> str:
+        """A name as it was before it became part of a link."""
+        return unquote(name) if self._place.scheme in WEB else name
 
     def size_of(self, path: str | Path) -> int:
         """Return the size of an object, which stays the same; raises FileNotFoundError."""
@@ -150,6 +162,8 @@ class Bucket:
 
         def read(system: Any) -> bytes:
             found = bytes(system.cat_file(self._key(path), start=start, end=end))
+            if len(found) == size:  # of a server without ranges
+                found = found[start:end]
             if len(found) != end - start:
                 raise ConnectionError("the content ends early")
             return found

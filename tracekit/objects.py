@@ -98,6 +98,7 @@ _NO_CREDENTIALS = re.compile(
 _DENIED = frozenset((401, 403))
 _CHANGED = frozenset((412, 416))
 _PASSING = frozenset((408, 425, 429))
+_NEVER_DONE = 501
 #: Errors of a library that are no failure of the network.
 _OF_USE = (
     *(ValueError, TypeError, AttributeError, LookupError, NotImplementedError, AssertionError),
@@ -134,7 +135,7 @@ def is_passing(error: BaseException) -> bool:
     """Whether the next attempt may succeed."""
     error = _root_of(error)
     status = _status_of(error)
-    if status is not None and status < 500:
+    if status is not None and (status < 500 or status == _NEVER_DONE):
         return status in _PASSING
     return not isinstance(error, _OF_USE) and not _is_of_credentials(error)
 

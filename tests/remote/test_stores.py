@@ -166,6 +166,19 @@ def test_executors_bring_in_the_same(executor: str, s3: S3, tmp_path: Path, stag
     assert left_in(staging) == []
 
 
+def test_a_web_folder_is_a_store_to_read(
+    web: tuple[str, Path], small_trace: Path, contents: Contents
+) -> None:
+    url, folder = web
+    bring_in(folder / "a b" / "S", small_trace, run_name="a")
+    there = f"{url}/a b/S"
+    assert contents(there) == contents(folder / "a b" / "S")
+    assert list(open_store(there).check(is_deep=True)) == []
+    with pytest.raises(StoreError, match=r"cannot be written \(status 501\); check the URL$"):
+        bring_in(there, H100 / "micro" / "trace.json.gz")
+    assert contents(there) == contents(folder / "a b" / "S")
+
+
 # -- what is read ----------------------------------------------------------------------------------
 
 
