@@ -4,7 +4,7 @@ The ranks are those of a job of eight, repeated: each has its own rank and times
 late at each collective. A rank has about 50,000 events and takes 11 MB of disk.
 
     python tests/benchmarks/ranks.py make FOLDER [--ranks 1000]
-    python tests/benchmarks/ranks.py ingest FOLDER --executor process
+    python tests/benchmarks/ranks.py ingest FOLDER --executor process [--kill]
     python tests/benchmarks/ranks.py reports STORE
 """
 
@@ -44,11 +44,13 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=1000)
     parser.add_argument("--executor", default="process")
     parser.add_argument("--store", type=Path)
+    parser.add_argument("--kill", action="store_true", help="a worker, half-way")
     given = parser.parse_args()
     if given.what == "make":
         make(given.folder, given.ranks)
     elif given.what == "ingest":
-        ingest(given.folder, given.store or given.folder.parent / "store", given.executor)
+        store = given.store or given.folder.parent / "store"
+        ingest(given.folder, store, given.executor, kills=given.kill)
     else:
         reports(given.folder)
 
@@ -108,8 +110,11 @@ def _rank(
     return b"".join((start, first, *numbered, b"}"))
 
 
-def ingest(folder: Path, store: Path, executor: str) -> None:
-    """Measure an ingest: its time, and the largest memory of its first process by sources in."""
+def ingest(folder: Path, store: Path, executor: str, *, kills: bool) -> None:
+    """Measure an ingest: its time, and the largest memory of its first process by sources in.
+
+    If it `kills`, the worker that has used most time is killed when half of the sources are in.
+    """
     shutil.rmtree(store, ignore_errors=True)
     words = ["ingest", str(folder), "--store", str(store), "--run", "job", "--executor", executor]
     start = time.monotonic()
@@ -125,8 +130,17 @@ def ingest(folder: Path, store: Path, executor: str) -> None:
                 f"{done:,} sources in: {took:.1f} s, parent's peak {peak / 1e6:.0f} MB", flush=True
             )
             marks.pop(0)
+        if kills and 2 * done >= sum(1 for _ in folder.iterdir()):
+            kills = False
+            _kill_a_worker(parent)
     took = time.monotonic() - start
     print(f"{executor}: exit status {parent.returncode}, {took:.1f} s, {peak / 1e6:.0f} MB")
+
+
+def _kill_a_worker(parent: psutil.Process) -> None:
+    busiest = max(parent.children(recursive=True), key=lambda child: child.cpu_times().user)
+    print(f"killed: worker {busiest.pid}", flush=True)
+    busiest.kill()
 
 
 def _memory_of(process: psutil.Process) -> int:
