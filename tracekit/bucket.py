@@ -38,6 +38,8 @@ _BLOCK_BYTES, _KEPT_BYTES = 64 << 10, 64 << 20
 _BUFFER_BYTES = 1 << 20
 #: A request takes about as long as so much content does.
 _SMALL_BYTES = 1 << 20
+#: What takes several requests to write.
+_LARGE_BYTES = 16 << 20
 #: In place of the number of a block.
 _WHOLE = -1
 #: Objects stay as they are.
@@ -178,14 +180,18 @@ class Bucket:
     # -- writing ------------------------------------------------------------------------------
 
     def take(self, files: Iterable[tuple[Path, Path]]) -> None:
-        """Copy files of this machine to the store, side by side."""
+        """Copy files of this machine to the store: small ones side by side."""
+        large: list[tuple[Path, Path]] = []
+        small: list[tuple[Path, Path]] = []
+        for pair in files:
+            (large if pair[0].stat().st_size > _LARGE_BYTES else small).append(pair)
+        _side_by_side(lambda pair: self.write(pair[1], pair[0].read_bytes()), small)
+        for local, path in large:  # the libraries read tens of MB ahead
+            self._upload(str(local), path)
 
-        def copy(pair: tuple[Path, Path]) -> None:
-            local, path = pair
-            key = self._key(path)
-            self._try(path, lambda system: system.put_file(str(local), key), "written")
-
-        _side_by_side(copy, list(files))
+    def _upload(self, local: str, path: Path) -> None:
+        key = self._key(path)
+        self._try(path, lambda system: system.put_file(local, key), "written")
 
     def write(self, path: Path, content: bytes) -> None:
         """Write a small object."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from tracekit import manifest
+from tracekit.dictionaries import CODED, repeats
 from tracekit.errors import StoreError
 from tracekit.packs import (
     OWNERS,
@@ -36,12 +37,8 @@ _FULL_PACK_BYTES = 512 << 20
 _MOST_REMOVED = 0.25
 _ANY_TIME_NS = 2**63 - 1
 _BATCH_ROWS, _MOST_WAITING = 1 << 16, 256
-#: What is known of open files takes memory.
-_FILES_AT_ONCE = 500
-#: Small files are read whole: reading ahead in each takes longer.
-_FORMAT = ds.ParquetFileFormat(
-    default_fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=False)
-)
+#: What is known of open files takes memory; so do rows, of which pyarrow reads a GiB ahead.
+_FILES_AT_ONCE, _ROWS_AT_ONCE = 500, 1 << 18
 #: What pyarrow calls the path of a row's file.
 _FILE_NAME = "__filename"
 
@@ -194,10 +191,10 @@ def _moved(source: PackedSource, pack: Pack, names: Sequence[str]) -> PackedSour
 def _of_sources(store: Store, table: Table, files: Sequence[_File]) -> Iterator[pa.RecordBatch]:
     """The rows of a table in files of sources, with their owners; raises StoreError."""
     count = 0
-    system = store.home.file_system()
-    for first in range(0, len(files), _FILES_AT_ONCE):
-        owners = {file.path: file.commit for file in files[first : first + _FILES_AT_ONCE]}
-        rows = ds.dataset([*owners], format=_FORMAT, schema=table.schema, filesystem=system)
+    system, schema = store.home.file_system(), _coded(table.schema)
+    for some in _at_once(files):
+        owners = {file.path: file.commit for file in some}
+        rows = ds.dataset([*owners], format=_format(schema), schema=schema, filesystem=system)
         names = [*table.schema.names, _FILE_NAME]
         found = rows.to_batches(columns=names, batch_size=_BATCH_ROWS, batch_readahead=4)
         for batch in _larger(found):
@@ -209,6 +206,35 @@ def _of_sources(store: Store, table: Table, files: Sequence[_File]) -> Iterator[
             f"{store.path}: the table {table.name!r} has {count:,} of {wanted:,} rows; run "
             "`tracekit check`"
         )
+
+
+def _at_once(files: Iterable[_File]) -> Iterator[list[_File]]:
+    """The same files in groups, in order."""
+    group: list[_File] = []
+    row_count = 0
+    for file in files:
+        if group and (len(group) == _FILES_AT_ONCE or row_count + file.row_count > _ROWS_AT_ONCE):
+            yield group
+            group, row_count = [], 0
+        group.append(file)
+        row_count += file.row_count
+    if group:
+        yield group
+
+
+def _coded(schema: pa.Schema) -> pa.Schema:
+    """A schema with dictionaries of the texts that repeat: as such, they take little memory."""
+    return pa.schema([f.with_type(CODED) if repeats(f) else f for f in schema])
+
+
+def _format(schema: pa.Schema) -> ds.ParquetFileFormat:
+    """How files of sources are read: whole, as they are small, and looking ahead takes longer."""
+    return ds.ParquetFileFormat(
+        read_options=ds.ParquetReadOptions(
+            dictionary_columns=[f.name for f in schema if f.type == CODED]
+        ),
+        default_fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=False),
+    )
 
 
 def _larger(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from tracekit.schema import TEXT
 
-_CODED = pa.dictionary(pa.int32(), TEXT)
+#: The type of a column of texts that repeat.
+CODED = pa.dictionary(pa.int32(), TEXT)
 #: How the names of columns end whose texts hardly repeat.
 _LONE = ("_json", "_raw")
 _NO_TEXTS = pa.nulls(0, TEXT)  # pa.array would import pandas
@@ -31,13 +32,13 @@ def encoded(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
 
 def repeats(field: pa.Field) -> bool:
     """Whether the values of a column are texts that repeat."""
-    return field.type in (TEXT, _CODED) and not field.name.endswith(_LONE)
+    return field.type in (TEXT, CODED) and not field.name.endswith(_LONE)
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
     """A schema with texts in place of dictionaries of them."""
     return pa.schema(
-        [field.with_type(TEXT) if field.type == _CODED else field for field in schema],
+        [field.with_type(TEXT) if field.type == CODED else field for field in schema],
         schema.metadata,
     )
 
@@ -56,7 +57,7 @@ def with_dictionaries(batches: Sequence[pa.RecordBatch]) -> pa.Table:
     fields, columns = [], []
     for i, field in enumerate(batches[0].schema):
         parts = [batch.column(i) for batch in batches]
-        if field.type in (TEXT, _CODED):
+        if field.type in (TEXT, CODED):
             column = (_as_dictionary if repeats(field) else _as_texts)(parts)
         else:
             column = pa.chunked_array(parts, field.type)
@@ -84,7 +85,7 @@ def _as_dictionary(parts: Sequence[pa.Array]) -> pa.DictionaryArray:
 def _coded(part: pa.Array) -> pa.DictionaryArray:
     if part.null_count == len(part):
         return pa.DictionaryArray.from_arrays(pa.nulls(len(part), pa.int32()), _NO_TEXTS)
-    if part.type == _CODED and part.dictionary.null_count:  # NULL is not a text
+    if part.type == CODED and part.dictionary.null_count:  # NULL is not a text
         part = part.cast(TEXT)
     return encoded(part)
 

@@ -29,6 +29,7 @@ _EXTRA = 'run `pip install "tracekit[cloud]"`'
 _OF_EXTRA = frozenset(
     ("abfs", "abfss", "adl", "az", "gcs", "gs", "hf", "http", "https", "s3", "s3a")
 )
+_S3 = frozenset(("s3", "s3a"))
 _LOCAL = frozenset(("file", "local"))
 
 
@@ -56,6 +57,8 @@ def _file_system(scheme: str, options: tuple[tuple[str, Any], ...]) -> Any:
         http = sys.modules[fsspec.get_filesystem_class(scheme).__module__]
         limit = http.aiohttp.ClientTimeout(total=None, sock_read=_SOCKET_SECONDS)
         given["client_kwargs"] = {"timeout": limit}
+    if scheme in _S3:
+        given["max_concurrency"] = 2  # of 50 MB each, when a file is written
     return fsspec.filesystem(scheme, use_listings_cache=False, skip_instance_cache=True, **given)
 
 

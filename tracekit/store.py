@@ -535,9 +535,12 @@ class Store:
 
     def commit_of(self, source_id: str) -> Commit | None:
         """Return the committed ingest of a source, if there is one."""
-        marks = [commit for commit, _ in self._files(SOURCE_FILE.name, source_id=source_id)]
         packed = [c for c in self.packs.commits() if c.source_id == source_id]
-        return next(iter(_latest([*marks, *packed])), None)
+        return next(iter(_latest([*self.marks_of(source_id), *packed])), None)
+
+    def marks_of(self, source_id: str) -> list[Commit]:
+        """Return all ingests of a source with a commit mark, of which the latest counts."""
+        return [commit for commit, _ in self._files(SOURCE_FILE.name, source_id=source_id)]
 
     def may_have(self, size_bytes: int) -> bool:
         """Return whether a file of this size, or content of this size, may be in."""
@@ -882,6 +885,8 @@ class Ingest:
                 self._replacing.add(commit.source_id)
                 self.store.refuse_others(commit.run_id, said, self._replacing)
                 self._move(folder, commit, said)
+                if self.store.home.is_far and (later := self._yields_to(commit, known)):
+                    return later
                 if known:
                     # The new one is visible: leftovers of the old are cleared later.
                     self._is_left = True
@@ -894,6 +899,15 @@ class Ingest:
         except (OSError, pa.ArrowException) as error:
             _refuse_writing(self.store.path, error)
         return None
+
+    def _yields_to(self, commit: Commit, known: Commit | None) -> Commit | None:
+        """Return the ingest that brought the same in meanwhile, if that counts; keep one."""
+        marks = self.store.marks_of(commit.source_id)
+        others = [other for other in marks if other not in (commit, known)]
+        later = next((other for other in others if other.ingest_id > commit.ingest_id), None)
+        for gone in [commit] if later else others:
+            self.store.discard(gone)
+        return later
 
     def _move(self, folder: Path, commit: Commit, said: Said) -> None:
         """Move every file into place, the commit mark last; all or none."""

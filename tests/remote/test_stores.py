@@ -403,7 +403,6 @@ def test_writers_at_once_bring_in_everything_once(s3: S3, tmp_path: Path) -> Non
     assert kernels(URL) == expected
     store = open_store(URL)
     assert list(store.check(is_deep=True)) == []
-    # files that two brought in are of one ingest, and the other's go with the next change
     store.remove(store.commits("job"))
     assert kernels(URL) == []
     assert names(s3) == {"some where/S/tracekit.json"}
@@ -466,9 +465,11 @@ def test_the_same_content_by_two_is_one_source(
     monkeypatch.setattr(
         "tracekit.store._home_of", lambda url: Slow(real(url), meanwhile, "source_file")
     )
-    bring_in(URL, file, run_name="a")
-    assert kernels(URL) == [("b", 1000)]  # the one that began later
+    [outcome] = bring_in(URL, file, run_name="a")
+    assert outcome.already_in == "b"  # the one that began later
+    assert kernels(URL) == [("b", 1000)]
     store = open_store(URL)
+    assert list(store.check(is_deep=True)) == []
     store.remove(store.commits("b"))
     assert kernels(URL) == []  # the other does not come to light
 
