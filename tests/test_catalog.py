@@ -219,7 +219,10 @@ def test_it_has_no_operator_that_the_formatter_reads_wrongly() -> None:
 
 
 #: What is asked of the table itself is no name: peaks that a profiler reports, kinds, ranks.
-READS_DEVICE = {"device_known", "device_ceiling", "device_rank", "comparison_runs", "infeed"}
+READS_DEVICE = {
+    *("device_known", "device_ceiling", "device_rank", "source_rank"),
+    *("comparison_runs", "infeed"),
+}
 
 
 def test_a_device_is_what_device_known_says() -> None:
@@ -228,6 +231,14 @@ def test_a_device_is_what_device_known_says() -> None:
     assert {name for name, query in catalog().items() if reads.search(query.sql)} == READS_DEVICE
     for name in READS_DEVICE - {"device_known"}:
         assert not re.search(r"\bdevice\.name\b", catalog()[name].sql)
+
+
+def test_what_puts_figures_in_doubt_is_a_finding_with_a_message() -> None:
+    doubts = {name for query in catalog().values() for name in query.doubts}
+    assert doubts == {"data_ranks"}
+    for name in doubts:
+        assert catalog()[name].kind == "finding"
+        assert "message" in {column.name for column in catalog()[name].columns}
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -567,6 +578,10 @@ WRONG = {
     "an answer that is no column": (
         f"{GOOD}-- answer = 'b'\nSELECT 1",
         "answer: there is no column b",
+    ),
+    "doubts of no run": (
+        f"{GOOD}-- doubts = ['v']\nSELECT 1",
+        "`doubts` is for reports about a run",
     ),
     "an unknown column": (columns("a b") + "SELECT 1", r"columns: b: is not in voc"),
     "an unknown variant": (

@@ -144,6 +144,7 @@ class _Header(msgspec.Struct):
     parameters: str = ""
     columns: str = ""
     answer: str = ""
+    doubts: tuple[str, ...] = ()
     finding: Finding | None = None
 
 
@@ -162,7 +163,8 @@ class Query:
     ``is_kept`` are computed once for a run, and for a phase if it has one: several queries of a
     summary use them, or they are few and planning them takes longer than computing them. One that
     ``is_long`` has a row for each work of a device, and so is kept only if these are not too many.
-    Findings, and only they, have a ``finding``.
+    Rows of the findings in ``doubts`` put the figures of a report in doubt: their messages become
+    its notes. Findings, and only they, have a ``finding``.
     """
 
     name: str
@@ -181,6 +183,7 @@ class Query:
     parameters: tuple[Parameter, ...]
     columns: tuple[Field, ...]
     answer: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     finding: Finding | None = None
 
 
@@ -387,6 +390,8 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
     _require_tables(header)
     if header.answered_if and (kind != "report" or "run_id" not in _names(parameters)):
         raise ValueError("`answered_if` is for reports about a run")
+    if header.doubts and (kind != "report" or "run_id" not in _names(parameters)):
+        raise ValueError("`doubts` is for reports about a run")
     if unknown := own.keys() - {*parameters, *columns}:
         raise ValueError(f"neither a key nor listed: {', '.join(sorted(unknown))}")
     answer = _distinct("answer", tuple(header.answer.split()))
@@ -418,6 +423,7 @@ def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
         parameters=_fields(Parameter, "parameters", parameters, own),
         columns=_fields(Field, "columns", columns, own),
         answer=answer,
+        doubts=_distinct("doubts", header.doubts),
         finding=header.finding,
     )
 

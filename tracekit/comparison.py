@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,6 +91,7 @@ def compare(
     notes = (
         *_about(runs, asked["phase"], chosen=phase is not None),
         *_caveats(result, runs, asked["by"]),
+        *_doubled(database, asked),
     )
     return Comparison(replace(result, heading=verdict.sentence, notes=notes), verdict)
 
@@ -215,6 +216,16 @@ def _caveats(result: Result, runs: Sequence[Mapping[str, Any]], by: str) -> list
         notes.append("times are means over sources (ranks); devices of a source are summed")
     parts = [row for row in result.rows() if row["row_kind"] == "part"]
     return [*notes, *_unlike(parts), *sorted({row["reason"] for row in parts if row["reason"]})]
+
+
+def _doubled(database: Database, asked: Mapping[str, str]) -> Iterator[str]:
+    """Yield the ranks that several files of a run have: the means count each file."""
+    for side, name in (("A", "run_id"), ("B", "other_run_id")):
+        faults = database.query("data_ranks", {"run_id": asked[name]}).rows()
+        doubled = [row["message"] for row in faults if row["fault_kind"] == "doubled"]
+        if doubled:
+            more = f" … and {counted(len(doubled) - 1, 'other rank')}" if doubled[1:] else ""
+            yield f"{side}: {doubled[0]}{more}; the means count each file"
 
 
 def _unlike(parts: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -155,6 +155,9 @@ def _of_run(of: _Asked) -> Iterator[Line]:
         careful = f"; {row['reason']}" if row["reason"] else ""
         name = row["counter_run_name"]
         yield "counters", f"{name}: joined to {matched} of the launches{careful}"
+    if len(rows) > 1 and (faults := of.rows("data_ranks")):
+        more = f" … and {len(faults) - 1} more" if len(faults) > 1 else ""
+        yield "ranks", f"{faults[0]['message']}{more}; see tracekit query data_ranks"
     if of.phase != "all":
         yield "phase", f"{of.phase}: times and memory of these steps only"
 

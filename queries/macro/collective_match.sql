@@ -7,7 +7,7 @@
 -- columns = "source_id rank_index-known event_id match_index match_step_index collective_kind
 -- process_group_name process_group_description group_size_count sequence_index match_basis
 -- match_reason is_synchronizing size_bytes dur_ns shortest_ns wait_ns is_last is_confirmed
--- lost_ns clock_offset_ns reason"
+-- lost_ns clock_offset_ns clock_spread_ns reason"
 -- event_id = "call: collective_call.event_id"
 -- match_index = "BIGINT: number of the collective in the run, the same for all of its calls"
 -- match_step_index = "BIGINT: lowest step that launched one of its calls"
@@ -102,7 +102,12 @@ with
             coalesce(
                 calls.group_size_count,
                 max(calls.world_size_count) over (),
-                nullif((select count(distinct member) from calls), 1)
+                -- the largest rank tells of ranks that are not in the run
+                (
+                    select greatest(count(distinct member), max(try(rank_index + 1)))
+                    from calls
+                    having count(distinct member) > 1
+                )
             ) as rank_count,
             numbers.match_index
         from calls
@@ -115,10 +120,30 @@ with
             and numbers.collective_kind is not distinct from calls.collective_kind
             and numbers.nth = calls.nth
     ),
+    -- ranks that several files have; their calls in one collective
+    doubled as (
+        select rank_index
+        from (select distinct member, rank_index from calls where rank_index is not null)
+        group by rank_index
+        having count(*) > 1
+    ),
+    doubled_calls as (
+        select match_index, min(rank_index) as doubled_rank
+        from
+            (
+                select match_index, rank_index
+                from gathered
+                semi join doubled using (rank_index)
+                group by match_index, rank_index
+                having count(*) > 1
+            )
+        group by match_index
+    ),
     matches as materialized(
         select
             match_index,
             count(*) as call_count,
+            min(world_size_count) <> max(world_size_count) as is_of_several_jobs,
             min(step_index) as match_step_index,
             bool_and(dur_ns is not null and start_ns is not null) as is_timed,
             min(dur_ns) as least_ns,
@@ -159,10 +184,15 @@ with
         group by group_key
     ),
     counted as (
-        select gathered.*, matches.* exclude (match_index), others.is_of_others
+        select
+            gathered.*,
+            matches.* exclude (match_index),
+            others.is_of_others,
+            doubled_calls.doubled_rank
         from gathered
         join matches using (match_index)
         join others using (group_key)
+        left join doubled_calls using (match_index)
     ),
     candidates as materialized(
         select
@@ -170,6 +200,10 @@ with
             case
                 when collective_kind in ('sendrecv', 'permute') and pair_text is null
                 then 'peers not recorded'
+                when doubled_rank is not null
+                then 'rank ' || doubled_rank || ' is in several files'
+                when is_of_several_jobs
+                then 'files disagree on the number of ranks'
                 when sequence_basis = 'order' and not is_alike
                 then 'no Seq, and ranks differ in number or kind of the calls'
                 when rank_count is null
@@ -186,27 +220,42 @@ with
         from counted
     ),
     -- ranks leave a collective together: their ends tell their clocks apart
-    first_member as (select member from calls order by rank_index nulls last, source_id limit 1),
+    first_member as (
+        select member
+        from candidates
+        where unmatched_reason is null and is_synchronizing
+        order by rank_index nulls last, source_id
+        limit 1
+    ),
     firsts as (
         select candidates.match_index, candidates.unix_ns + candidates.dur_ns as end_ns
         from candidates
         semi join first_member using (member)
         where candidates.unmatched_reason is null and candidates.is_synchronizing
     ),
-    clocks as (
+    apart as (
         select
             candidates.member,
-            cast(
-                round(median(candidates.unix_ns + candidates.dur_ns - firsts.end_ns)) as bigint
-            ) as clock_offset_ns
+            candidates.unix_ns + candidates.dur_ns - firsts.end_ns as apart_ns,
+            min(apart_ns) over (partition by candidates.member) as least_ns
         from candidates
         join firsts using (match_index)
-        group by candidates.member
+    ),
+    -- medians are floats: exact for what is left of clocks that are decades apart
+    clocks as (
+        select
+            member,
+            any_value(least_ns)
+            + cast(round(median(apart_ns - least_ns)) as bigint) as clock_offset_ns,
+            cast(round(mad(apart_ns - least_ns)) as bigint) as clock_spread_ns
+        from apart
+        group by member
     ),
     placed as (
         select
             candidates.*,
             clocks.clock_offset_ns,
+            clocks.clock_spread_ns,
             candidates.unix_ns - coalesce(clocks.clock_offset_ns, 0) as common_ns
         from candidates
         left join clocks using (member)
@@ -304,6 +353,7 @@ select
     case when is_last then began_last end as is_confirmed,
     case when is_last then cast(sum_ns - shortest_ns * rank_count as bigint) end as lost_ns,
     clock_offset_ns,
+    clock_spread_ns,
     reason
 from told
 cross join bounds

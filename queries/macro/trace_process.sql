@@ -10,7 +10,8 @@
 -- process_name = "VARCHAR: trace_process_name of it; NULL if it has a number"
 -- pid_json = "VARCHAR: process in the trace, as JSON; NULL if the file has none"
 -- sort_index = "BIGINT: place in the trace, from 1: by rank, then as in the file"
--- title = "VARCHAR: rank and name of the process; NULL if the file is alone"
+-- title = "VARCHAR: rank, with the source if several have it, and name of the process; NULL if the
+-- file is alone"
 with
     seen as (
         select
@@ -74,7 +75,12 @@ with
             seen.*,
             coalesce(labels.name || ' (' || nullif(labels.label, '') || ')', labels.name) as name,
             clocks.timeline_count,
-            coalesce('rank ' || clocks.rank_index, 'source ' || source_id) as place_name,
+            coalesce(
+                'rank '
+                || clocks.rank_index
+                || case when clocks.is_doubled then ' of ' || source_id else '' end,
+                'source ' || source_id
+            ) as place_name,
             row_number() over (
                 order by
                     clocks.source_index,
@@ -83,7 +89,11 @@ with
                     process_name
             ) as sort_index
         from seen
-        join source_clock(wanted_run, wanted_phase) as clocks using (source_id)
+        join
+            (
+                select *, count(*) over (partition by rank_index) > 1 as is_doubled
+                from source_clock(wanted_run, wanted_phase)
+            ) as clocks using (source_id)
         left join labels using (source_id, process_id)
         -- several ranks each name the devices of all of them
         where clocks.timeline_count = 1 or seen.has_events

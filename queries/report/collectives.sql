@@ -6,6 +6,7 @@
 -- needs = ["source_file"]
 -- answered_if = "exists (from collective_call($run_id))"
 -- depends = ["collective_match", "bus_factor", "whole_sum", "only_one"]
+-- doubts = ["data_ranks"]
 -- parameters = "run_id by phase"
 -- by = {doc = "what a row is: size (kind and size), kind, or call (one collective)", default =
 -- "size", choices = ["size", "kind", "call"]}

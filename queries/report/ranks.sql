@@ -4,9 +4,9 @@
 -- docs/metrics.md, section Many ranks"
 -- topic = "ranks"
 -- needs = ["source_file"]
--- depends = ["device_time", "step_span", "step_window", "whole_window", "collective_match",
--- "device_rank",
--- "only_one"]
+-- depends = ["device_time", "step_span", "step_window", "whole_window", "rank_clock",
+-- "device_rank", "source_rank"]
+-- doubts = ["data_ranks"]
 -- parameters = "run_id phase"
 -- columns = "rank_index device_id elapsed_ns compute_ns-busy exposed_communication_ns
 -- exposed_copy_ns idle_ns busy_ratio communication_ns hidden_ratio kernel_count step_count
@@ -60,10 +60,11 @@ with
         from steps
         group by source_id
     ),
-    clocks as (
-        select source_id, rank_index, only_one(clock_offset_ns) as clock_offset_ns
-        from collective_match($run_id, 'all')
-        group by source_id, rank_index
+    clocks as (from rank_clock($run_id)),
+    shared as (
+        select source_id, rank_index, source_count
+        from source_rank
+        where run_id = $run_id and source_count > 1
     )
 select
     device_rank.rank_index,
@@ -92,7 +93,9 @@ select
                 then 'no device work in these steps'
             end,
             case when stepped.step_count is null then 'no steps' end,
-            case when clocks.clock_offset_ns is null then 'no collective to tell its clock by' end
+            'rank is in ' || shared.source_count || ' files',
+            case when clocks.clock_offset_ns is null then 'no collective to tell its clock by' end,
+            clocks.message
         ),
         ''
     ) as reason,
@@ -112,5 +115,9 @@ left join
     clocks
     on clocks.source_id = source_file.source_id
     and clocks.rank_index is not distinct from device_rank.rank_index
+left join
+    shared
+    on shared.source_id = source_file.source_id
+    and shared.rank_index = device_rank.rank_index
 where source_file.run_id = $run_id and source_file.recording_kind is distinct from 'join'
 order by device_rank.rank_index nulls last, source_file.source_id, times.device_id nulls last

@@ -5,7 +5,8 @@
 -- needs = ["source_file"]
 -- answered_if = "exists (from collective_call($run_id))"
 -- depends = ["collective_match", "step_window", "is_communication", "work_total",
--- "classified_kernel"]
+-- "classified_kernel", "source_rank"]
+-- doubts = ["data_ranks"]
 -- parameters = "run_id by phase"
 -- by = {doc = "what a row is: rank, or step (a rank in a step)", default = "rank", choices =
 -- ["rank", "step"]}
@@ -21,7 +22,7 @@
 -- lost_ratio = "DOUBLE: lost_ns / lost_ns of all ranks"
 -- waited_ns = "BIGINT: time that the rank itself waited"
 -- more_work_ns = "BIGINT: device work except communication (sum of durations), minus the median
--- of the ranks"
+-- of the ranks; NULL for a rank in several files, which the median excludes"
 -- reason = "basis of the verdict, or why there is none"
 -- more_kernel_name = "VARCHAR: kernel, copy or memset with the largest excess over the median of
 -- the ranks"
@@ -39,6 +40,13 @@ with
         from collective_match($run_id, $phase)
     ),
     windows as materialized(from step_window($run_id, $phase)),
+    -- which of several files has the work of the rank is unknown
+    doubled as (
+        select source_id, max(source_count) as source_count
+        from source_rank
+        where run_id = $run_id and source_count > 1
+        group by source_id
+    ),
     members as (
         select
             source_id,
@@ -120,6 +128,7 @@ with
     computed as materialized(
         select work.*, calling_context.phase_kind
         from work
+        anti join doubled using (source_id)
         left join
             calling_context
             on calling_context.run_id = $run_id
@@ -228,7 +237,14 @@ select
         then judged.unmatched_reason
         when judged.waiting_ratio < 0.01
         then 'waiting is less than 1 % of the time'
-        else 'last in ' || judged.last_count || ' of ' || judged.collective_count
+        else
+            'last in '
+            || judged.last_count
+            || ' of '
+            || judged.collective_count
+            || coalesce(
+                '; work not compared: the rank is in ' || doubled.source_count || ' files', ''
+            )
     end as reason,
     most.more_kernel_name,
     most.more_kernel_ns,
@@ -240,4 +256,5 @@ select
     judged.source_id
 from judged
 left join most on most.source_id = judged.source_id and most.step is not distinct from judged.step
+left join doubled on doubled.source_id = judged.source_id
 order by judged.step nulls last, judged.lost_ns desc, judged.rank_index, judged.source_id

@@ -908,3 +908,19 @@ def test_the_thread_of_a_trace_event(
     database: Database, arguments: str, expected: str | None
 ) -> None:
     assert value(database, f"trace_thread({arguments})") == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("[]", ""),
+        ("['a']", "a"),
+        ("['a', 'b', 'c', 'd', 'e']", "a, b, c, d, e"),
+        ("['a', 'b', 'c', 'd', 'e', 'f', 'g']", "a, b, c, d, e and 2 more"),
+        ("NULL", None),
+    ],
+)
+def test_of_a_long_list_the_first_names_are_told(
+    database: Database, names: str, expected: str | None
+) -> None:
+    assert value(database, f"some_names({names})") == expected

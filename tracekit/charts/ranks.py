@@ -21,7 +21,7 @@ _KEYS = (
     Key("idle_ns", "idle", "idle"),
 )
 _COLUMNS = (
-    ("name", TEXT, "rank, and its device if it has several"),
+    ("name", TEXT, "rank, with its source or device if it has several"),
     *PLACE,
     ("compute_ns", INT, "time with a compute kernel"),
     ("exposed_communication_ns", INT, "time with communication but no compute kernel"),
@@ -86,11 +86,17 @@ def build(
 
 
 def _named(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each row with its name: the rank, else the source; with the device if it has several."""
+    """Each row with its name: the rank, else the source; with the device if it has several.
+
+    Of a rank that several files have, both.
+    """
     devices = Counter(row["source_id"] for row in rows)
+    files = Counter(rank for rank, _ in {(row["rank_index"], row["source_id"]) for row in rows})
 
     def name(row: Mapping[str, Any]) -> str:
         rank = row["source_id"] if row["rank_index"] is None else str(row["rank_index"])
+        if row["rank_index"] is not None and files[row["rank_index"]] > 1:
+            rank = f"{rank} of {row['source_id']}"
         return rank if devices[row["source_id"]] == 1 else f"{rank} device {row['device_id']}"
 
     return [(name(row), row) for row in rows]

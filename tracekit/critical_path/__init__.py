@@ -183,12 +183,20 @@ def _result(rows: Sequence[_Row], window: Window, notes: tuple[str, ...]) -> Res
     return Result("critical_path", table, columns, notes, heading)
 
 
+def _place(window: Window, windows: Sequence[Window]) -> str:
+    """The rank, the source, or of a rank in several files both."""
+    if window.rank_index is None:
+        return f"source {window.source_id}"
+    is_doubled = sum(other.rank_index == window.rank_index for other in windows) > 1
+    return f"rank {window.rank_index}" + (f" in source {window.source_id}" if is_doubled else "")
+
+
 def _notes(
     windows: Sequence[Window], window: Window, events: Events, *, is_chosen: bool
 ) -> Iterator[str]:
     if len(windows) > 1:
         has_rank = window.rank_index is not None
-        of = f"rank {window.rank_index}" if has_rank else f"source {window.source_id}"
+        of = _place(window, windows)
         longest = "" if is_chosen else f", the longest of {len(windows)}"
         other = "; for another, use --rank" if has_rank else ""
         yield f"path of {of}{longest}{other}"

@@ -42,6 +42,7 @@ _RUNS = (
 )
 _MOST_KEPT_ANSWERS = 64
 _FAR_THREADS = "16"
+_MOST_DOUBTS = 3
 _MOST_SCOPES = 16
 # Report parameters that are run IDs.
 _RUN_PARAMETERS = ("run_id", "other_run_id")
@@ -272,7 +273,16 @@ class Database:
             for p in query.parameters
             if p.chosen_by and given.get(p.name) is None and values[p.name] is not None
         )
-        return replace(answer, notes=(*answer.notes, *chosen)) if chosen else answer
+        notes = (*answer.notes, *chosen, *self._doubts(query, values))
+        return answer if notes == answer.notes else replace(answer, notes=notes)
+
+    def _doubts(self, query: Query, values: Mapping[str, Any]) -> Iterator[str]:
+        """Yield what puts the figures of a report about a run in doubt."""
+        for name in query.doubts if values.get("run_id") is not None else ():
+            faults = self.query(name, {"run_id": values["run_id"]}).table["message"].to_pylist()
+            yield from faults[:_MOST_DOUBTS]
+            if len(faults) > _MOST_DOUBTS:
+                yield f"{len(faults) - _MOST_DOUBTS:,} more faults: tracekit query {name}"
 
     def _values(
         self, query: Query, given: Mapping[str, Any], runs: frozenset[str] | None

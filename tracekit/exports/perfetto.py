@@ -34,6 +34,7 @@ _PARTS = (
 _OF_EVENTS = ("traceEvents", "baseTimeNanoseconds", "displayTimeUnit")
 #: Of one rank of several.
 _OF_A_RANK = ("distributedInfo", "trace_id")
+_MOST_PLACES = 5
 _CLOCKS = {
     "collectives": "aligned by the ends of collectives",
     "unix": "as in the file",
@@ -98,8 +99,18 @@ def _text(events: pa.Array) -> bytes:
 
 
 def _told(clocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """How the clocks of several ranks are aligned."""
+    """How the clocks of several ranks are aligned, and which are not if others are."""
     if len(clocks) > 1:
         bases = Counter(row["clock_basis"] for row in clocks)
-        says = (f"{counted(count, 'clock')} {_CLOCKS[basis]}" for basis, count in bases.items())
+        says = [f"{counted(count, 'clock')} {_CLOCKS[basis]}" for basis, count in bases.items()]
+        for index, basis in enumerate(bases):
+            if "collectives" in bases and basis != "collectives":
+                own = [_place(row) for row in clocks if row["clock_basis"] == basis]
+                more = f" and {len(own) - _MOST_PLACES:,} more" if len(own) > _MOST_PLACES else ""
+                says[index] += f" ({', '.join(own[:_MOST_PLACES])}{more})"
         yield ", ".join(says)
+
+
+def _place(clock: Mapping[str, Any]) -> str:
+    rank = clock["rank_index"]
+    return f"source {clock['source_id']}" if rank is None else f"rank {rank}"
