@@ -26,4 +26,5 @@ select
     cast(null as bigint) as device_id
 from rank_clock($run_id)
 where fault_kind is not null
-order by abs(clock_apart_ns) desc nulls last, clock_spread_ns desc, rank_index, source_id
+order by
+    abs(cast(clock_apart_ns as double)) desc nulls last, clock_spread_ns desc, rank_index, source_id

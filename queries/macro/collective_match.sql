@@ -246,8 +246,8 @@ with
         select
             member,
             any_value(least_ns)
-            + cast(round(median(apart_ns - least_ns)) as bigint) as clock_offset_ns,
-            cast(round(mad(apart_ns - least_ns)) as bigint) as clock_spread_ns
+            + cast(round(median(try(apart_ns - least_ns))) as bigint) as clock_offset_ns,
+            cast(round(mad(try(apart_ns - least_ns))) as bigint) as clock_spread_ns
         from apart
         group by member
     ),

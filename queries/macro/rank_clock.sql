@@ -14,8 +14,8 @@ with
         select
             source_id,
             source_file.rank_index,
-            source_file.base_time_ns + windows.start_ns as start_ns,
-            source_file.base_time_ns + windows.end_ns as end_ns
+            try(source_file.base_time_ns + windows.start_ns) as start_ns,
+            try(source_file.base_time_ns + windows.end_ns) as end_ns
         from source_file
         left join windows using (source_id)
         where source_file.run_id = wanted_run and source_file.recording_kind is distinct from 'join'
@@ -49,10 +49,10 @@ with
                 select
                     start_ns,
                     end_ns,
-                    row_number() over (order by start_ns, source_id) as place,
+                    row_number() over (order by start_ns, source_id, rank_index) as place,
                     count(*) over () as file_count
-                from files
-                where start_ns is not null
+                from (select distinct source_id, rank_index, start_ns, end_ns from members)
+                where rank_index is not null and start_ns is not null
             )
         where 2 * place between file_count and file_count + 1
     ),
@@ -63,28 +63,31 @@ with
             members.clock_offset_ns,
             case
                 when clock_offset_ns is not null
-                then clock_offset_ns - usual.offset_ns
+                then try(clock_offset_ns - usual.offset_ns)
+                -- files without a rank need not be of one job
+                when members.rank_index is null
+                then null
                 when members.start_ns > middle.end_ns
-                then members.start_ns - middle.end_ns
+                then try(members.start_ns - middle.end_ns)
                 when members.end_ns < middle.start_ns
-                then members.end_ns - middle.start_ns
+                then try(members.end_ns - middle.start_ns)
                 when members.start_ns is not null
                 then 0
             end as clock_apart_ns,
             members.clock_spread_ns,
             case
-                when abs(clock_apart_ns) >= 1000000000
+                when abs(cast(clock_apart_ns as double)) >= 1000000000
                 then case when clock_offset_ns is null then 'apart' else 'offset' end
                 when clock_spread_ns >= 1000000
                 then 'spread'
             end as fault_kind,
             coalesce('rank ' || members.rank_index, 'source ' || members.source_id) as place_name,
             case
-                when abs(clock_apart_ns) >= 3600000000000
-                then printf('%.4g h', ratio(abs(clock_apart_ns), 3600000000000))
-                when abs(clock_apart_ns) >= 60000000000
-                then printf('%.4g min', ratio(abs(clock_apart_ns), 60000000000))
-                else printf('%.4g s', ratio(abs(clock_apart_ns), 1000000000))
+                when abs(cast(clock_apart_ns as double)) >= 3600000000000
+                then printf('%.4g h', ratio(abs(cast(clock_apart_ns as double)), 3600000000000))
+                when abs(cast(clock_apart_ns as double)) >= 60000000000
+                then printf('%.4g min', ratio(abs(cast(clock_apart_ns as double)), 60000000000))
+                else printf('%.4g s', ratio(abs(cast(clock_apart_ns as double)), 1000000000))
             end as apart_text
         from members
         cross join usual
