@@ -173,6 +173,22 @@ def test_a_copy_beside_a_complete_job_is_said_to_be_one(job: Job) -> None:
     assert reasons(database, "collectives") == {"rank 4 is in several files"}
 
 
+def test_a_comparison_says_that_means_count_a_rank_twice(job: Job, tracekit: Tracekit) -> None:
+    sound = [job.write(worker, world_size=2) for worker in (0, 1)]
+    ingest(job.folder, job.store, Options(run_name="sound"))
+    for file in sound:
+        file.unlink()
+    for worker, rank in ((2, 0), (3, 0), (4, 1), (5, 1)):
+        job.write(worker, rank=rank, world_size=2)
+    job.ingest()
+    compared = tracekit("compare", "sound", "job", "--store", job.store)
+    note = (
+        "B: rank 0 is in 2 files: rank2.json, rank3.json … and 1 other rank; the means count each"
+    )
+    assert f"{note} file" in " ".join(compared.text.split())
+    assert "A: rank" not in compared.text
+
+
 def test_three_files_of_rank_0_are_not_three_ranks(job: Job) -> None:
     for worker in range(3):
         job.write(worker, rank=0)
