@@ -128,7 +128,8 @@ class S3:
 
 
 @contextmanager
-def _served(app: Any) -> Iterator[str]:
+def served(app: Any) -> Iterator[str]:
+    """The URL of an application that is served meanwhile."""
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
@@ -143,7 +144,7 @@ def _served(app: Any) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def _server() -> Iterator[S3]:
     faulty = Faulty(DomainDispatcherApplication(create_backend_app))
-    with _served(faulty) as url:
+    with served(faulty) as url:
         client = boto3.client(
             "s3",
             endpoint_url=url,
@@ -198,7 +199,7 @@ def _web(app: Any, folder: Path) -> Iterator[Web]:
     faulty = Faulty(app)
     folder.mkdir()
     objects._file_system.cache_clear()
-    with _served(faulty) as url:
+    with served(faulty) as url:
         yield Web(faulty, url, folder)
         objects._file_system.cache_clear()
 
