@@ -49,6 +49,7 @@ NOT_CALLED = frozenset(("eval", "exec", "compile", "__import__", "system", "pope
 EXCEPTED = {
     ("tracekit/conformance.py", "pickle"): "tests of parsers: our own bytes, as between processes",
     ("tracekit/intake/worker.py", "pickle"): "whether an error of ours can leave a worker: its own",
+    ("tracekit/bucket.py", "urllib"): "undoes the escapes of names in links",
     ("tracekit/compiled/__init__.py", "ctypes"): "our own library, from our own package",
     ("tracekit/compiled/arrays.py", "ctypes"): "tells numpy to have it manage memory",
     ("tracekit/intake/threads.py", "ctypes"): "tells glibc which blocks of memory to keep apart",
