@@ -6,6 +6,8 @@ nor the text of an error of a library, which may quote the URL.
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 import sys
 import time
@@ -43,12 +45,15 @@ class Place:
 
     def file_system(self) -> Any:
         """The file system."""
-        return _file_system(self.scheme, self.options)
+        return _file_system(self.scheme, self.options, os.getpid())
 
 
 @lru_cache
-def _file_system(scheme: str, options: tuple[tuple[str, Any], ...]) -> Any:
-    """The file system of a scheme; it remembers no listings, as objects change."""
+def _file_system(scheme: str, options: tuple[tuple[str, Any], ...], _process: int) -> Any:
+    """The file system of a scheme; it remembers no listings, as objects change.
+
+    That of a process does not work in one that was forked from it.
+    """
     import fsspec
 
     given = dict(options)
@@ -80,9 +85,7 @@ def placed(url: str) -> Place:
         found = Place(scheme, kind._strip_protocol(url), tuple(options.items()))  # noqa: SLF001
         found.file_system()
     except ImportError as error:
-        lacking = f"reading {scheme}:// needs a library that is not installed"
-        how = _EXTRA if scheme in _OF_EXTRA or error.name == "fsspec" else str(error)
-        raise UsageError(f"{shown(url)}: {lacking}; {how}") from None
+        raise UsageError(f"{shown(url)}: {_lacking(scheme, error)}") from None
     except ValueError as error:
         if "Protocol not known" not in str(error):
             _refuse(shown(url), error)
@@ -93,6 +96,12 @@ def placed(url: str) -> Place:
     except Exception as error:  # noqa: BLE001 - of any library
         _refuse(shown(url), error)
     return found
+
+
+def _lacking(scheme: str, error: ImportError) -> str:
+    """What is said of a library that is missing."""
+    how = _EXTRA if scheme in _OF_EXTRA or error.name == "fsspec" else str(error)
+    return f"reading {scheme}:// needs a library that is not installed; {how}"
 
 
 _NO_CREDENTIALS = re.compile(
@@ -196,6 +205,9 @@ def _code_of(error: BaseException) -> str:
 def _refuse(url: str, error: BaseException) -> NoReturn:
     """Raise FormatError for an error of a library, without its text, which may have secrets."""
     error = _root_of(error)
+    if isinstance(error, ImportError):  # it was there where the object was found
+        lacking = _lacking(url.partition(":")[0].lower(), error)
+        raise UsageError(f"{url}: on {platform.node()}, {lacking}") from None
     if type(error).__name__ == "FileExpired" or _status_of(error) in _CHANGED:
         refuse_changed(url)
     if is_missing(error):

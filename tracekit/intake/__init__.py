@@ -77,7 +77,6 @@ def _ingest(
     for job in jobs:
         job.hash_kind = home.hash_kind
     if engine is not None:
-        _refuse_far(jobs)
         from tracekit.intake.dispatch import identify_first
 
         identify_first(engine, jobs, options)
@@ -95,15 +94,6 @@ def _ingest(
             listener.finished(outcome)
             outcomes[job.number] = outcome
     return [outcomes[job.number] for job in jobs]
-
-
-def _refuse_far(jobs: list[Job]) -> None:
-    """Raise UsageError for sources that workers of an executor would have to copy first."""
-    far = next((job.source.path for job in jobs if is_far(job)), None)
-    if far is not None:
-        raise UsageError(
-            f"--executor: {far} is not on this file system; omit --executor, or copy it first"
-        )
 
 
 def _refuse_mixed(jobs: list[Job], options: Options) -> None:
@@ -165,7 +155,7 @@ def _run(
     def run(some: list[Job], told: Listener) -> Generator[Outcome]:
         return _run_here(some, under_way, options, told)
 
-    if any(map(is_far, jobs)):
+    if any(is_far(job.source) for job in jobs):
         found = with_copies(jobs, under_way.scratch, options.workers, listener, run)
     else:
         found = run(jobs, listener)

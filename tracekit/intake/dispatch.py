@@ -11,6 +11,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from tracekit.errors import StoreError, TracekitError, UsageError, WorkerError
 from tracekit.intake.committing import commit, known_outcome
 from tracekit.intake.executors import Engine
+from tracekit.intake.fetching import is_far, refuse_other
 from tracekit.intake.job import Job, Listener, Outcome, content_guess
 from tracekit.intake.options import Options
 from tracekit.intake.worker import (
@@ -28,6 +30,7 @@ from tracekit.intake.worker import (
     hash_source,
     read_source,
 )
+from tracekit.source import Identity
 from tracekit.store import Ingest
 
 _POLL_SECONDS = 0.1
@@ -39,10 +42,21 @@ _MOST_REASON = 160
 
 
 def identify_first(engine: Engine, jobs: Iterable[Job], options: Options) -> None:
-    """Let workers hash the sources whose identity is needed before their turn."""
+    """Let workers hash the sources whose identity is needed before their turn.
+
+    Of a set that is far, it is known once all of it is read: to hash it would be to get it twice.
+    """
     for_all = options.replaces and bool(options.said)
-    needed = [job for job in jobs if for_all or (job.file_set and not options.run_name)]
-    hashed = [(job, engine.submit(hash_source, *hash_arguments(job))) for job in needed]
+    names_run = not options.run_name
+    needed = [
+        job for job in jobs if for_all or (job.file_set and names_run and not is_far(job.source))
+    ]
+    _identify(engine, needed)
+
+
+def _identify(engine: Engine, jobs: Iterable[Job]) -> None:
+    """Let workers hash sources."""
+    hashed = [(job, engine.submit(hash_source, *hash_arguments(job))) for job in jobs]
     for job, future in hashed:
         with contextlib.suppress(Exception):  # it is hashed here, or read, and then told
             job.identity = future.result()
@@ -81,6 +95,7 @@ class _Dispatch:
         self._ended: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         self._running: dict[int, tuple[Any, int]] = {}  # and by which executor
         self._done: dict[int, Done] = {}
+        self._identities: dict[int, Identity] = {}  # of what was read
         self._died: dict[int, str] = {}  # why, of those to read again
         self._lost_unread = 0  # since work was last seen to begin
         self._expected = sum(content_guess(job.source) for job in jobs)
@@ -123,7 +138,12 @@ class _Dispatch:
 
     def _awaited(self, job: Job, *, is_alone: bool = False) -> Done | None:
         """What became of a job; None if its worker died."""
-        while job.number not in self._done and job.number not in self._died:
+        self._await(job, is_alone=is_alone)
+        return self._done.pop(job.number, None)
+
+    def _await(self, job: Job, *, is_alone: bool = False) -> None:
+        """Wait until a job is not running."""
+        while job.number in self._running:
             self._listener.progress(self._read, self._expected)
             try:
                 ended = self._ended.get(timeout=_POLL_SECONDS)
@@ -131,7 +151,6 @@ class _Dispatch:
                 self._give_up_forgotten(is_alone=is_alone)
             else:
                 self._hear(*ended, is_alone=is_alone)
-        return self._done.pop(job.number, None)
 
     def _give_up_forgotten(self, *, is_alone: bool) -> None:
         """See as lost what a broken executor has: a pool can forget what it got as it broke."""
@@ -151,6 +170,8 @@ class _Dispatch:
             self._see_death(job, error, is_alone=is_alone)
             return
         self._lost_unread = 0
+        if done.identity is not None:
+            self._identities[number] = done.identity
         if isinstance(done.error, MemoryError):
             self._see_death(job, done.error, is_alone=is_alone)
             return
@@ -189,10 +210,27 @@ class _Dispatch:
         for folder in self._folders(job):
             shutil.rmtree(folder, ignore_errors=True)
 
+    def _identify_set(self, job: Job) -> None:
+        """Know what is in all files of a job's set, if that names the run."""
+        unknown = [each for each in job.of_set if each.identity is None]
+        if self._options.run_name or not unknown:
+            return
+        for each in unknown:
+            self._await(each)
+            if (done := self._done.get(each.number)) and done.error and not done.identity:
+                raise done.error
+            each.identity = self._identities.get(each.number)
+        _identify(self._engine, [each for each in unknown if each.identity is None])
+
     def _committed(self, job: Job, done: Done) -> Outcome:
         if done.error is not None:
             raise done.error
+        assert done.identity is not None
+        if job.identity is not None and is_far(job.source):
+            refuse_other(job, job.identity, done.identity)
         job.identity = done.identity
+        job.source = replace(job.source, size_bytes=done.size_bytes)
+        self._identify_set(job)
         try:
             if done.known_run is not None:
                 return known_outcome(job, done.known_run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -12,7 +13,7 @@ from tracekit.ahead import DoneAhead
 from tracekit.errors import FormatError, StoreError
 from tracekit.intake.job import Job, Listener, Outcome, content_guess
 from tracekit.sharing import NoLongerWanted
-from tracekit.source import FarContent, LocalCopy, Source
+from tracekit.source import FarContent, Identity, LocalCopy, Source
 
 #: Copies on disk at a time, of sources that are not committed. A set, or one source, may take more.
 _MOST_COPIES, _MOST_COPIED_BYTES = 16, 8 << 30
@@ -21,9 +22,9 @@ _AT_ONCE = 4
 Run = Callable[[list[Job], Listener], Generator[Outcome]]
 
 
-def is_far(job: Job) -> bool:
+def is_far(source: Source) -> bool:
     """Whether a source, or what is read with it, has to be copied to this machine."""
-    return any(isinstance(each.file, FarContent) for each in (job.source, *job.source.beside))
+    return any(isinstance(each.file, FarContent) for each in (source, *source.beside))
 
 
 class Copying:
@@ -81,6 +82,26 @@ class Copying:
                 f"{self._folder}: a copy cannot be written: {error.strerror or error}; "
                 "free some space, or use another --store"
             ) from error
+
+
+@contextmanager
+def read_here(source: Source, folder: Path, on_wait: Callable[[], None]) -> Iterator[Source]:
+    """The source, to be read from this machine: if it is far, from a copy in `folder`.
+
+    The folder is deleted at the end. `on_wait` is called now and then while the copy is made, and
+    can end that by an exception.
+    """
+    copying = Copying(folder)
+    try:
+        if is_far(source):
+            alone = DoneAhead(
+                copying.copied, [source], lambda _: 0, threads=1, most_items=1, most_weight=0
+            )
+            source = alone.result(0, on_wait)
+        yield replace(source, scratch=folder)
+    finally:
+        copying.end()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def with_copies(
@@ -161,17 +182,22 @@ class _Pending:
         needed = {each.number: each for each in (job, *job.of_set) if each.number not in self._here}
         last = max((self._places[number] for number in needed), default=-1)
         for number, each in needed.items():
-            was_far = is_far(each)
+            was_far = is_far(each.source)
             each.source = self._ahead.result(self._places[number], on_wait, last)
             self._here.add(number)
             if was_far:
-                _refuse_other(each)
+                _refuse_other_copy(each)
 
 
-def _refuse_other(job: Job) -> None:
-    """Raise FormatError if a copy is not what was hashed before it was made."""
+def _refuse_other_copy(job: Job) -> None:
     before, job.identity = job.identity, None
-    if before is not None and job.known_identity() != before:
+    if before is not None:
+        refuse_other(job, before, job.known_identity())
+
+
+def refuse_other(job: Job, before: Identity, now: Identity) -> None:
+    """Raise FormatError if a copy is not what was hashed before it was made."""
+    if now != before:
         raise FormatError(
             f"{job.source.path}: the object changed while it was read; nothing of it was kept. "
             "Ingest it again when it is complete"

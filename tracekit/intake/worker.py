@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import pickle
 import platform
 import shutil
 import time
 import traceback
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tracekit._version import __version__
 from tracekit.errors import FormatError, StoreError, TracekitError
+from tracekit.intake.fetching import is_far, read_here
 from tracekit.intake.job import Job, PartResult
 from tracekit.intake.reading import parse_whole, watched
 from tracekit.parser import Report
@@ -62,10 +65,11 @@ class Done:
     """What became of it: small, as it travels.
 
     The folder has the rows and `result` counts them; `known_run` has the same content already; or
-    else there was an `error`.
+    else there was an `error`. `identity` and `size_bytes` are those of what was read.
     """
 
     identity: Identity | None = None
+    size_bytes: int = 0
     known_run: str | None = None
     folder_name: str = ""
     result: PartResult | None = None
@@ -82,10 +86,14 @@ def _absolute(source: Source) -> Source:
 
 
 def read_source(work: Assignment) -> Done:
-    """Read a source into a folder of its own in the staging folder; an error is returned."""
+    """Read a source into a folder of its own in the staging folder; an error is returned.
+
+    A source that is far is copied into that folder first.
+    """
     try:
         _refuse_others(work)
-        return _read(work, _Watch(work.staging / WANTED_MARK))
+        with _nothing_printed():
+            return _read(work, _Watch(work.staging / WANTED_MARK))
     except NoLongerWanted:
         return Done()
     except Exception as error:  # noqa: BLE001 - what comes by itself is that a worker died
@@ -97,7 +105,7 @@ def read_source(work: Assignment) -> Done:
 def hash_source(parser_name: str, source: Source, hash_kind: str) -> Identity | None:
     """The hash of the content; None if it cannot be read, which whoever reads it tells."""
     try:
-        with blamed(parser_named(parser_name), source.path):
+        with _nothing_printed(), blamed(parser_named(parser_name), source.path):
             return identify(source, hash_kind)
     except TracekitError:
         return None
@@ -106,6 +114,17 @@ def hash_source(parser_name: str, source: Source, hash_kind: str) -> Identity | 
 def hash_arguments(job: Job) -> tuple[str, Source, str]:
     """The arguments of `hash_source` for a job."""
     return job.detection.parser.name, _absolute(job.source), job.hash_kind
+
+
+@contextlib.contextmanager
+def _nothing_printed() -> Iterator[None]:
+    """Where nobody set up logs, print none of libraries: they may quote secrets of a URL."""
+    silent = logging.NullHandler()
+    logging.getLogger().addHandler(silent)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(silent)
 
 
 class _Watch:
@@ -135,7 +154,7 @@ def _refuse_others(work: Assignment) -> None:
             f"{work.store}: {here} does not see the store; use a folder that all workers share"
         )
     path, size = work.source.path, work.source.size_bytes
-    if _size_of(path) != size:
+    if not is_far(work.source) and _size_of(path) != size:
         raise FormatError(
             f"{path}: {here} does not see this file of {size:,} bytes; use a folder that all "
             "workers share, and ingest it when it is complete"
@@ -149,26 +168,33 @@ def _size_of(path: Path) -> int | None:
 
 
 def _read(work: Assignment, watch: _Watch) -> Done:
-    parser = parser_named(work.parser_name)
-    folder = work.staging / f"{work.number}-{uuid.uuid4().hex}"
+    parser, name = parser_named(work.parser_name), f"{work.number}-{uuid.uuid4().hex}"
+    folder = work.staging / name
+    rows, scratch = folder / "rows", folder / "scratch"
     try:
-        folder.mkdir()  # also says that the work has begun
+        for each in (folder, rows, scratch):  # the first also says that the work has begun
+            each.mkdir()
     except OSError as error:
         raise StoreError(
             f"{work.store}: cannot be written by a worker on {platform.node()}: {error}; "
             "free some space, or grant write access"
         ) from error
     watch()
-    with blamed(parser, work.source.path):
-        identity = identify(work.source, work.hash_kind, watch)
-    known = open_store(work.store).commit_of(identity.source_id) if work.looks else None
-    if known is not None:
-        return Done(identity, known.run_id)
-    report = Report()
-    with watched(report, watch):
-        result = parse_whole(parser, work.source, folder, report)
+    with read_here(work.source, scratch, watch) as source:
+        with blamed(parser, source.path):
+            identity = identify(source, work.hash_kind, watch)
+        done = Done(identity, source.size_bytes)
+        known = open_store(work.store).commit_of(identity.source_id) if work.looks else None
+        if known is not None:
+            return replace(done, known_run=known.run_id)
+        report = Report()
+        try:
+            with watched(report, watch):
+                result = parse_whole(parser, source, rows, report)
+        except Exception as error:  # noqa: BLE001 - as of `read_source`
+            return replace(done, error=_portable(error))
     report.notes.clear()  # are of parts
-    return Done(identity, None, folder.name, result)
+    return replace(done, folder_name=f"{name}/{rows.name}", result=result)
 
 
 def _leave_nothing_unwanted(work: Assignment) -> None:
