@@ -97,7 +97,7 @@ def ingest(
         typer.Option(
             "--executor",
             metavar="NAME",
-            help="Read each file as one job of: process, thread, dask, ray or mpi.",
+            help="Read each file or object as one job of: process, thread, dask, ray or mpi.",
         ),
     ] = None,
     joins: Annotated[
