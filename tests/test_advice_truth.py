@@ -251,7 +251,7 @@ def first(database: Database) -> list[str]:
     return [row["finding_name"] for row in advise(database).rows()[:3]]
 
 
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", READ, scope="module")
 def test_it_says_first_what_one_read_who_had_not_seen_it(database: Database, name: str) -> None:
     rows = [row for row in advise(database).rows() if row["win_ns"] is not None]
     found = [(row["finding_name"], row["win_ns"]) for row in rows[:3]]
@@ -261,7 +261,7 @@ def test_it_says_first_what_one_read_who_had_not_seen_it(database: Database, nam
         assert win_ns == pytest.approx(read_ns, rel=0.1)
 
 
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", FIRST, scope="module")
 def test_what_it_says_first_is_what_reading_the_file_says(database: Database, name: str) -> None:
     found = first(database)
     expected = FIRST[name]
@@ -269,7 +269,7 @@ def test_what_it_says_first_is_what_reading_the_file_says(database: Database, na
     assert expected or not found
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", FILES, scope="module")
 def test_no_file_has_more_time_to_win_than_it_has(database: Database, name: str) -> None:
     run = database.run_id(None)
     check_advice(database, run)
@@ -316,7 +316,7 @@ def won_ns(database: Database, names: Sequence[str]) -> int:
     return sum(row["win_ns"] for name in names for row in database.query(name, run).rows())
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", TRACES, scope="module")
 def test_times_to_win_are_those_of_the_json(database: Database, corpus: Path, name: str) -> None:
     """Idle time, communication alone and copies alone."""
     work = device_work(corpus / name)
