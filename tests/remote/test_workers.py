@@ -48,7 +48,7 @@ CHANGED = (
 
 
 def bring_in(store: Path, *names: str | Path, listener: Any = None, **options: Any) -> Any:
-    return ingest(names, store, Options(**({"workers": 2} | options)), listener)
+    return ingest(names, store, Options(**options), listener)
 
 
 def ids(outcomes: list[Outcome]) -> dict[str, tuple[str, str]]:
@@ -117,10 +117,8 @@ def test_objects_give_the_rows_of_files(
     urls = [s3.put(f"a b/{name}", file) for name, file in files.items()]
     s3.faulty.requests.clear()
     heard, named = Heard(tmp_path / "S"), {"run_name": "r", "labels": {"batch": "8"}}
-    mine = bring_in(tmp_path / "S", *urls, executor=executor, listener=heard, **named)
-    theirs = bring_in(
-        tmp_path / "here", *(tmp_path / "L" / name for name in files), workers=1, **named
-    )
+    mine = bring_in(tmp_path / "S", *urls, executor=executor, workers=2, listener=heard, **named)
+    theirs = bring_in(tmp_path / "here", *(tmp_path / "L" / name for name in files), **named)
     assert [str(outcome.path) for outcome in mine] == urls
     assert ids(mine) == ids(theirs)
     assert [outcome.already_in for outcome in mine] == [None, None, "r", None]
@@ -134,7 +132,7 @@ def test_objects_give_the_rows_of_files(
 
 
 def test_files_that_belong_together_are_one_run_and_each_is_copied_once(
-    executor: str, s3: S3, tmp_path: Path, contents: Contents
+    s3: S3, tmp_path: Path, contents: Contents
 ) -> None:
     dump = (XPROF / "host.xplane.pb").read_bytes()
     objects = {
@@ -153,8 +151,8 @@ def test_files_that_belong_together_are_one_run_and_each_is_copied_once(
         s3.put(f"log/{name}", content)
     s3.faulty.requests.clear()
     heard = Heard(tmp_path / "S")
-    mine = bring_in(tmp_path / "S", f"s3://{BUCKET}/log", executor=executor, listener=heard)
-    theirs = bring_in(tmp_path / "L", tmp_path / "log", workers=1)
+    mine = bring_in(tmp_path / "S", f"s3://{BUCKET}/log", executor="process", listener=heard)
+    theirs = bring_in(tmp_path / "L", tmp_path / "log")
     assert ids(mine) == ids(theirs)
     assert len({outcome.run_id for outcome in mine}) == 2
     assert contents(tmp_path / "S") == contents(tmp_path / "L")
@@ -232,7 +230,7 @@ def test_an_object_whose_worker_is_killed_as_it_copies_comes_in(
     urls = [s3.put("a.json", small_trace), s3.put("b.json.gz", gpu_trace)]
     kills(s3, tmp_path / "S", "b.json.gz", 1)
     heard = Heard(tmp_path / "S")
-    named = {"run_name": "r", "workers": 1}
+    named = {"run_name": "r"}
     mine = bring_in(tmp_path / "S", *urls, executor="process", listener=heard, **named)
     s3.faulty.fault = lambda _: None
     assert heard.died == [(urls[1], KILLED)]
@@ -255,13 +253,13 @@ def test_a_set_keeps_its_run_if_the_worker_of_one_dies(s3: S3, tmp_path: Path) -
     url = f"s3://{BUCKET}/plugins/"
     kills(s3, tmp_path / "S", "b.xplane.pb", 2)
     with pytest.raises(WorkerError) as caught:
-        bring_in(tmp_path / "S", url, executor="process", workers=1)
+        bring_in(tmp_path / "S", url, executor="process")
     assert {str(path): reason for path, reason in caught.value.left_out.items()} == {
         f"{url}profile/first/b.xplane.pb": KILLED
     }
     assert staged(tmp_path / "S") == []
     s3.faulty.fault = lambda _: None
-    theirs = bring_in(tmp_path / "L", folder, workers=1)
+    theirs = bring_in(tmp_path / "L", folder)
     [run_id] = {outcome.run_id for outcome in theirs}
     assert [commit.run_id for commit in open_store(tmp_path / "S").commits()] == [run_id] * 2
     later = bring_in(tmp_path / "S", url, executor="thread")
