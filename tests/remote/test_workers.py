@@ -22,7 +22,7 @@ import pytest
 import tracekit
 from tests.remote.conftest import BUCKET, S3, Request, Web
 from tests.remote.test_faults import PASSWORD, TOKEN, signed
-from tracekit import remote
+from tracekit import objects
 from tracekit.cli.app import run
 from tracekit.errors import FormatError, UsageError, WorkerError
 from tracekit.intake import Listener, Options, Outcome, ingest
@@ -359,7 +359,7 @@ def test_no_secret_of_a_url_is_told_or_kept(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(remote, "_PAUSES_S", ())
+    monkeypatch.setattr(objects, "_PAUSES_S", ())
     monkeypatch.setenv("TRACEKIT_TRACEBACK", "1")
     file = ranged.folder / "trace.json.gz"
     file.write_bytes(gpu_trace.read_bytes())
