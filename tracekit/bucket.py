@@ -40,6 +40,7 @@ _BUFFER_BYTES = 1 << 20
 _SMALL_BYTES = 1 << 20
 #: What takes several requests to write.
 _LARGE_BYTES = 16 << 20
+_DELETED_AT_ONCE = 1000
 #: In place of the number of a block.
 _WHOLE = -1
 #: Objects stay as they are.
@@ -108,6 +109,7 @@ class Bucket:
         sizes = {
             f"{self._root}{self._plain(name[start:])}": info.get("size")
             for name, info in found.items()
+            if info.get("type") != "directory" and not name.endswith("/")
         }
         told = {path: int(size) for path, size in sizes.items() if size is not None}
         untold = [path for path in sizes if path not in told]
@@ -200,13 +202,21 @@ class Bucket:
 
     def delete(self, paths: Iterable[Path]) -> None:
         """Delete objects, if they are there."""
+        wanted = list(paths)
+        for first in range(0, len(wanted), _DELETED_AT_ONCE):
+            some = wanted[first : first + _DELETED_AT_ONCE]
+            try:
+                self._delete(some)
+            except FileNotFoundError:  # another writer may have deleted one
+                _side_by_side(self._delete_one, some)
 
-        def delete(path: Path) -> None:
-            key = self._key(path)
-            with contextlib.suppress(FileNotFoundError):
-                self._try(path, lambda system: system.rm_file(key), "deleted")
+    def _delete(self, paths: Sequence[Path]) -> None:
+        keys = [self._key(path) for path in paths]
+        self._try(paths[0], lambda system: system.rm(keys), "deleted")
 
-        _side_by_side(delete, list(paths))
+    def _delete_one(self, path: Path) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._delete([path])
 
     def locked(self, folders: Iterable[str]) -> contextlib.nullcontext[None]:  # noqa: ARG002
         """Do nothing: object stores have no locks."""

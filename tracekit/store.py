@@ -677,12 +677,11 @@ class Store:
             return self.packs.clear_replaced_by(due), True
         count, until = 0, time.monotonic() + _CLEARING_SECONDS
         there = self.home.below(self.path)
-        for commit in self._marks():
-            if commit in in_packs:
-                if time.monotonic() > until:
-                    return count, False
-                count += len(self.entries_of(commit) or ())
-                self.discard_files(commit, there)
+        for some in self._at_once([commit for commit in self._marks() if commit in in_packs]):
+            if time.monotonic() > until:
+                return count, False
+            count += sum(len(self.entries_of(commit) or ()) for commit in some)
+            self.discard_files(some, there)
         return count + self.packs.clear_replaced_by(due), True
 
     def entries_of(self, commit: Commit) -> list[manifest.Entry] | None:
@@ -707,33 +706,46 @@ class Store:
                 under_way.mkdir(parents=True)  # if this is killed, the next ingest finishes it
                 self._clear_orphans(())  # an older ingest of a source must not become visible
                 derived = self.derived_from(commits)
-                there = self.home.below(self.path)
-                for commit in (*derived, *commits):
-                    self.discard(commit, there)
+                self.discard([*derived, *commits])
                 shutil.rmtree(under_way, ignore_errors=True)
                 return derived
         except OSError as error:
             _refuse_writing(self.path, error)
 
-    def discard(self, commit: Commit, there: Files | None = None) -> None:
-        """Delete the files of one ingest, its commit mark first; only under the lock.
+    def discard(self, commits: Sequence[Commit]) -> None:
+        """Delete the files of ingests, their commit marks first; only under the lock.
 
         Rows in a pack count no longer: last, as a compaction looks for marks after it has written
-        its own. `there` are the store's files.
+        its own.
         """
-        self.discard_files(commit, there)
-        self.packs.remove(commit)
+        there = self.home.below(self.path)
+        for some in self._at_once(commits):
+            self.discard_files(some, there)
+            for commit in some:
+                self.packs.remove(commit)
 
-    def discard_files(self, commit: Commit, there: Files | None = None) -> None:
+    def _at_once(self, commits: Sequence[Commit]) -> Iterator[Sequence[Commit]]:
+        """Yield ingests whose files are deleted together: one, or all where each look is slow."""
+        if self.home.is_far:
+            yield commits
+            return
+        yield from ([commit] for commit in commits)
+
+    def discard_files(self, commits: Sequence[Commit], there: Files) -> None:
         """Delete the files that are of one ingest only.
 
         The manifest is deleted before the mark: without a mark, it means that the mark was lost.
         """
-        there = there or self.home.below(self.path)
-        self.home.delete([self.manifest_of(commit)])
-        self.home.delete(self._own_files(commit, SOURCE_FILE.name, there))
-        left = [file for table in FOLDERS for file in self._own_files(commit, table, there)]
-        self.home.delete(left)
+        self.home.delete([self.manifest_of(commit) for commit in commits])
+        for tables in ((SOURCE_FILE.name,), FOLDERS):
+            self.home.delete(
+                [
+                    file
+                    for commit in commits
+                    for table in tables
+                    for file in self._own_files(commit, table, there)
+                ]
+            )
 
     def _own_files(self, commit: Commit, table: str, there: Files) -> list[Path]:
         found = self._files(table, commit.run_id, commit.source_id, there=there)
@@ -892,8 +904,7 @@ class Ingest:
                     self._is_left = True
                     derived = self.store.derived_from([known])
                     with contextlib.suppress(OSError, StoreError):
-                        for old in (*derived, known):
-                            self.store.discard(old)
+                        self.store.discard([*derived, known])
                         self._is_left = False
                     self.undone += derived
         except (OSError, pa.ArrowException) as error:
@@ -905,8 +916,7 @@ class Ingest:
         marks = self.store.marks_of(commit.source_id)
         others = [other for other in marks if other not in (commit, known)]
         later = next((other for other in others if other.ingest_id > commit.ingest_id), None)
-        for gone in [commit] if later else others:
-            self.store.discard(gone)
+        self.store.discard([commit] if later else others)
         return later
 
     def _move(self, folder: Path, commit: Commit, said: Said) -> None:
@@ -926,7 +936,7 @@ class Ingest:
                 store.refuse_others(commit.run_id, said, self._replacing)
         except BaseException:
             with contextlib.suppress(OSError, StoreError):
-                store.discard(commit)
+                store.discard([commit])
             raise
 
 

@@ -360,6 +360,19 @@ def test_credentials_are_not_taken_from_the_url(url: str) -> None:
         assert SECRET not in str(told.value)
 
 
+def test_markers_of_folders_do_no_harm(s3: S3, tmp_path: Path) -> None:
+    s3.put("some where/S/", b"")
+    bring_in(URL, write(tmp_path / "1.json", 1), run_name="a")
+    for name in ("packs/", "kernel/", "kernel/run_id=a/", "source_file/"):
+        s3.put(f"some where/S/{name}", b"")
+    bring_in(URL, write(tmp_path / "2.json", 2), run_name="a")
+    compact(open_store(URL), 0)
+    store = open_store(URL)
+    assert list(store.check(is_deep=True)) == []
+    store.tidy()
+    assert kernels(URL) == [("a", 1000), ("a", 2000)]
+
+
 def test_damage_is_found(s3: S3, gpu_trace: Path, small_trace: Path) -> None:
     bring_in(URL, gpu_trace, run_name="a")
     bring_in(URL, small_trace, run_name="b")

@@ -461,6 +461,7 @@ class Database:
     ) -> pa.Table:
         """Return the rows of `text` about what it sees."""
         scope = self._scope(sight)
+        self.store.home.failure()  # of an earlier query, which did without
         try:
             try:
                 return self._rows(scope, text, parameters, is_of_user=is_of_user)
