@@ -41,6 +41,8 @@ _SMALL_BYTES = 1 << 20
 #: What takes several requests to write.
 _LARGE_BYTES = 16 << 20
 _DELETED_AT_ONCE = 1000
+#: So long an ingest may not see what others bring in, until it has brought the same in.
+_LATELY_SECONDS = 10.0
 #: In place of the number of a block.
 _WHOLE = -1
 #: Objects stay as they are.
@@ -65,6 +67,7 @@ class Bucket:
         self._place = placed(root)
         self._sizes: dict[str, int] = {}
         self._kept = _Kept()
+        self._lately: dict[Path, tuple[float, _Listing]] = {}
         self._failures: list[TracekitError] = []
 
     @property
@@ -91,6 +94,10 @@ class Bucket:
         return []
 
     def below(self, folder: Path) -> Files:
+        """Return the files below a folder as of now."""
+        return self._below(folder)
+
+    def _below(self, folder: Path) -> _Listing:
         """Return the files below a folder as of now; those of the whole store side by side."""
         tops = [folder]
         if folder == self.path:
@@ -100,6 +107,17 @@ class Bucket:
             sizes |= found
         self._sizes |= sizes
         return _Listing(self, sizes)
+
+    def lately(self, folder: Path) -> Files:
+        """Return the files below a folder as they were some seconds ago, and those of ours since.
+
+        To list a store of thousands of sources takes longer than to write one.
+        """
+        listed_s, known = self._lately.get(folder, (-_LATELY_SECONDS, None))
+        if known is None or time.monotonic() - listed_s > _LATELY_SECONDS:
+            listed_s, known = time.monotonic(), self._below(folder)
+            self._lately[folder] = listed_s, known
+        return known
 
     def _listed(self, folder: Path) -> dict[str, int]:
         """The sizes of all objects below a folder, by their paths."""
@@ -194,15 +212,24 @@ class Bucket:
     def _upload(self, local: str, path: Path) -> None:
         key = self._key(path)
         self._try(path, lambda system: system.put_file(local, key), "written")
+        self._note(path, Path(local).stat().st_size)
+
+    def _note(self, path: Path, size_bytes: int) -> None:
+        """Have a file of ours among those of lately."""
+        for folder, (_, known) in self._lately.items():
+            if folder in path.parents:
+                known.add(str(path), size_bytes)
 
     def write(self, path: Path, content: bytes) -> None:
         """Write a small object."""
         key = self._key(path)
         self._try(path, lambda system: system.pipe_file(key, content), "written")
+        self._note(path, len(content))
 
     def delete(self, paths: Iterable[Path]) -> None:
         """Delete objects, if they are there."""
         wanted = list(paths)
+        self._lately.clear()
         for first in range(0, len(wanted), _DELETED_AT_ONCE):
             some = wanted[first : first + _DELETED_AT_ONCE]
             try:
@@ -280,17 +307,22 @@ class _Listing:
     """The files below a folder, as they were at one moment."""
 
     def __init__(self, bucket: Bucket, sizes: dict[str, int]) -> None:
-        self._bucket, self._sizes = bucket, sizes
+        self._bucket, self._root = bucket, str(bucket.path)
+        self._sizes: dict[str, int] = {}
         self._names: dict[str, set[str]] = {}
-        root = str(bucket.path)
-        for path in sizes:
-            while path != root:
-                folder, _, name = path.rpartition("/")
-                names = self._names.setdefault(folder, set())
-                if name in names:
-                    break
-                names.add(name)
-                path = folder  # noqa: PLW2901 - upwards
+        for path, size_bytes in sizes.items():
+            self.add(path, size_bytes)
+
+    def add(self, path: str, size_bytes: int) -> None:
+        """Have one more file there."""
+        self._sizes[path] = size_bytes
+        while path != self._root:
+            folder, _, name = path.rpartition("/")
+            names = self._names.setdefault(folder, set())
+            if name in names:
+                break
+            names.add(name)
+            path = folder
 
     def names_in(self, folder: str | Path) -> list[str]:
         """Return the names in a folder."""

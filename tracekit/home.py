@@ -63,6 +63,10 @@ class Home(Files, Protocol):
         """Return the files in a folder and below, which may be as of now."""
         ...
 
+    def lately(self, folder: Path) -> Files:
+        """Return the files in a folder and below, which may lack others' of the last seconds."""
+        ...
+
     def opened(self, path: str | Path) -> BufferedReader:
         """Return a file that is open for reading anywhere; raises OSError."""
         ...
@@ -132,6 +136,10 @@ class Disk:
 
     def below(self, folder: Path) -> Files:  # noqa: ARG002 - all are as fast
         """Return all files."""
+        return self
+
+    def lately(self, folder: Path) -> Files:  # noqa: ARG002 - all are as fast
+        """Return all files, as of now."""
         return self
 
     def opened(self, path: str | Path) -> BufferedReader:

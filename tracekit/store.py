@@ -534,13 +534,15 @@ class Store:
         ]
 
     def commit_of(self, source_id: str) -> Commit | None:
-        """Return the committed ingest of a source, if there is one."""
+        """Return the committed ingest of a source, if there is one that is not too new."""
+        there = self.home.lately(self.path / SOURCE_FILE.name)
         packed = [c for c in self.packs.commits() if c.source_id == source_id]
-        return next(iter(_latest([*self.marks_of(source_id), *packed])), None)
+        return next(iter(_latest([*self.marks_of(source_id, there), *packed])), None)
 
-    def marks_of(self, source_id: str) -> list[Commit]:
+    def marks_of(self, source_id: str, there: Files | None = None) -> list[Commit]:
         """Return all ingests of a source with a commit mark, of which the latest counts."""
-        return [commit for commit, _ in self._files(SOURCE_FILE.name, source_id=source_id)]
+        found = self._files(SOURCE_FILE.name, source_id=source_id, there=there)
+        return [commit for commit, _ in found]
 
     def may_have(self, size_bytes: int) -> bool:
         """Return whether a file of this size, or content of this size, may be in."""
@@ -560,12 +562,21 @@ class Store:
             return True
         return any(size_bytes in column.to_pylist() for column in sizes.columns)
 
-    def refuse_others(self, run_id: str, said: Said, leaving: Collection[str] = ()) -> None:
-        """Raise UsageError if the run has other labels or metrics than `said`.
+    def refuse_others(
+        self,
+        run_id: str,
+        said: Said,
+        leaving: Collection[str] = (),
+        agreeing: Collection[Commit] = (),
+    ) -> set[Commit]:
+        """Raise UsageError if the run has other labels or metrics than `said`; return who agrees.
 
-        Sources in `leaving` are about to be replaced and are ignored.
+        Sources in `leaving` are about to be replaced and are ignored, as are those `agreeing`.
         """
+        if not said:
+            return set()
         alive = {c for c in self.commits(run_id) if c.source_id not in leaving}
+        alive.difference_update(agreeing)
         for what, table, column, values in (
             ("label", RUN_LABEL, "label_name", said.labels),
             ("metric", RUN_METRIC, "metric_name", said.metrics),
@@ -577,6 +588,7 @@ class Store:
                         f"{_plain(values[name])} was given; use another --run, or use "
                         "--replace with every file of the run"
                     )
+        return alive
 
     def _said(
         self, table: Table, column: str, run_id: str, alive: Collection[Commit]
@@ -718,6 +730,8 @@ class Store:
         Rows in a pack count no longer: last, as a compaction looks for marks after it has written
         its own.
         """
+        if not commits:
+            return
         there = self.home.below(self.path)
         for some in self._at_once(commits):
             self.discard_files(some, there)
@@ -834,6 +848,7 @@ class Ingest:
         self._replacing = set(replacing)
         #: Ingests derived from sources that this ingest replaced; they were removed.
         self.undone: list[Commit] = []
+        self._agreeing: set[Commit] = set()  # with the labels and metrics of this ingest
         self._is_left = False  # leftovers of a replaced ingest: the next one clears them
         self.ingest_id = new_ingest_id()
         self.folder = store.home.staging / self.ingest_id
@@ -895,8 +910,9 @@ class Ingest:
                 if known and (not replaces or known.ingest_id == self.ingest_id):
                     return known
                 self._replacing.add(commit.source_id)
-                self.store.refuse_others(commit.run_id, said, self._replacing)
+                self._refuse_others(commit.run_id, said)
                 self._move(folder, commit, said)
+                self._agreeing.add(commit)
                 if self.store.home.is_far and (later := self._yields_to(commit, known)):
                     return later
                 if known:
@@ -910,6 +926,11 @@ class Ingest:
         except (OSError, pa.ArrowException) as error:
             _refuse_writing(self.store.path, error)
         return None
+
+    def _refuse_others(self, run_id: str, said: Said) -> None:
+        """Raise UsageError if the run has other labels or metrics; each source is asked once."""
+        found = self.store.refuse_others(run_id, said, self._replacing, self._agreeing)
+        self._agreeing |= found
 
     def _yields_to(self, commit: Commit, known: Commit | None) -> Commit | None:
         """Return the ingest that brought the same in meanwhile, if that counts; keep one."""
@@ -933,7 +954,7 @@ class Ingest:
                     (folder / table / name, target / f"{commit.ingest_id}-{name}") for name in names
                 )
             if home.is_far:  # no lock keeps others from a commit of the same run meanwhile
-                store.refuse_others(commit.run_id, said, self._replacing)
+                self._refuse_others(commit.run_id, said)
         except BaseException:
             with contextlib.suppress(OSError, StoreError):
                 store.discard([commit])
