@@ -8,11 +8,12 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
-from tests.operators import add_operators
+from tests.filled import asked_of_the_store, fill, needed
 from tracekit import catalog as catalogue
 from tracekit.catalog import (
     KINDS,
@@ -26,22 +27,11 @@ from tracekit.catalog import (
     definitions,
     is_of_one_phase,
     query_named,
-    tables_of,
 )
 from tracekit.engine import _ALL, Database
 from tracekit.errors import QueryError, UsageError
-from tracekit.intake import Options, ingest
-from tracekit.joins import join
 from tracekit.schema import TABLES
 from tracekit.store import create_store, open_store
-
-EVENTS = """
-[[event]]
-name = "my_lines"
-quantity = "dram"
-amount = 64
-source = "mine"
-"""
 
 ALL = sorted(catalog())
 WITH_COLUMNS = [name for name in ALL if catalog()[name].kind != "macro"]
@@ -66,52 +56,10 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Database:
     return Database(create_store(tmp_path_factory.mktemp("empty") / "S"))
 
 
-def _measure_a_processor(store: Path, fixtures: Path, folder: Path) -> None:
-    """Counters of a processor in a run of their own, with a metric and an event of the user's."""
-    events = folder / "events.toml"
-    events.write_text(EVENTS)
-    processor = Options(
-        run_name="cpu",
-        labels={"nodes": "1"},
-        metrics={"images_per_s": 8.2},
-        events=[events],
-        device_name="2x Xeon Gold 6126",
-    )
-    ingest(fixtures / "intel_trio" / "stat.csv", store, processor)
-
-
-def _count_ranges(store: Path, folder: Path) -> None:
-    """A trace of CUPTI's range profiler, in a run of its own."""
-    counted = {"ph": "X", "cat": "cuda_profiler_range", "name": "gemm", "pid": 0, "tid": 0}
-    counted |= {
-        "ts": 1,
-        "dur": 1,
-        "args": {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 4},
-    }
-    file = folder / "ranges.json"
-    file.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [counted]}))
-    ingest(file, store, Options(run_name="ranges"))
-
-
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Path) -> Database:
-    """A store with rows in every table; the run gpu has a timeline, and counters beside it."""
+def filled(tmp_path_factory: pytest.TempPathFactory, traces: Path) -> Database:
     store = tmp_path_factory.mktemp("filled") / "S"
-    ingest(gpu_trace, store, Options(run_name="gpu", labels={"batch": "32"}))
-    counters = traces.parent / "nsight_compute" / "details-v100-handmade" / "report.csv"
-    ingest(counters, store, Options(run_name="gpu", device_name="Tesla V100-SXM2-16GB"))
-    ingest(traces / "hand-made" / "cut.json", store, Options(run_name="cut"))
-    _measure_a_processor(store, traces.parent / "perf_stat", tmp_path_factory.mktemp("events"))
-    add_operators(open_store(store), "ops", "ops")
-    _count_ranges(store, tmp_path_factory.mktemp("ranges"))
-    ingest(traces.parent / "caffe_time" / "means" / "caffe.log", store, Options(run_name="net"))
-    sweep = traces.parent / "results_table" / "hand-made" / "sweep.csv"
-    units = {"images_per_s:GFLOP/s": "metric", "loss:FLOP/byte": "metric"}
-    ingest(sweep, store, Options(run_name="sweep", columns=units, device_name="TPU v2 board"))
-    recorded = traces.parent / "h100" / "lstm"
-    ingest(recorded / "trace.json.gz", store, Options(run_name="lstm"))
-    ingest(recorded / "raw.csv.gz", store, Options(run_name="lstm-ncu"))
-    join(Database(open_store(store)), "lstm", "lstm-ncu")
+    fill(store, traces.parent, tmp_path_factory.mktemp("written"))
     database = Database(open_store(store))
     assert [table for table in TABLES if not database.has_rows(table)] == []
     return database
@@ -164,11 +112,6 @@ def queries_but(is_right: Callable[[Query], object], names: Iterable[str] = ALL)
     return [name for name in names if not is_right(catalog()[name])]
 
 
-def needed(query: Query) -> set[str]:
-    """The tables that a query needs, or that are enough."""
-    return {table for need in query.needs for table in tables_of(need)}
-
-
 def used_by(query: Query) -> set[str]:
     """The tables and functions that a query itself names."""
     sql = select_of(query)
@@ -218,6 +161,66 @@ def test_it_has_no_operator_that_the_formatter_reads_wrongly() -> None:
     assert queries_but(lambda query: not re.search(r"//|\*\s*\*", without_texts(query))) == []
 
 
+#: Keys of which no two rows of a group have the same, or what is asked for is the same too.
+UNIQUE = {
+    "process.sort_index": "numbers the processes",
+    "event_id": "numbers the rows of a source; work that is joined alike has the same counters",
+    "source_id": "exports of one report have each launch once; a source has one stable phase",
+    "step_index": "numbers the steps of a source",
+    "configuration_id": "numbers the configurations",
+    "place": "numbers the contexts around one; a source of counters fits a launch once",
+    "name_rank": "numbers the names",
+    "over_number": "points of a series are grouped by it",
+    "event_name": "figures are grouped by it",
+    "list_position(['rate', 'intensity', 'weight'], part)": "has one reason for each part",
+    "list_position(['ok', 'scaled', 'unreadable', 'not_supported', 'not_counted'], status_kind)": (
+        "is the place of what is asked for"
+    ),
+    "case when events.reason is null then 'b' else 'a' end || figure_set.event_name": (
+        "has each event once"
+    ),
+}
+
+
+def nodes_of(tree: object) -> Iterator[dict[str, Any]]:
+    """All parts of a syntax tree that have names."""
+    if isinstance(tree, dict):
+        yield tree
+    for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from nodes_of(part)
+
+
+def extremes_in(query: Query) -> Iterator[str]:
+    """What the SQL orders by where it takes a value of the least or the largest row: but rows."""
+    sql = select_of(query)
+    for node in nodes_of(json.loads(syntax_tree(sql))):
+        if re.fullmatch(r"arg_?(min|max)(_null)?|(min|max)_by", str(node.get("function_name"))):
+            key = node["arguments"][1]["expression"]
+            if key.get("function_name") != "row":
+                start = key["query_location"]
+                said = sql.encode()[start : start + key["query_location_length"]].decode()
+                yield re.sub(r"(?<=\() | (?=\))", "", " ".join(said.split()))
+
+
+def test_of_several_that_tie_the_order_of_rows_does_not_choose() -> None:
+    """So a name is of the row with the most time and, of those, the first name."""
+    met = {key for query in catalog().values() for key in extremes_in(query)}
+    assert met == set(UNIQUE)
+
+
+def test_no_value_is_that_of_the_row_that_comes_first() -> None:
+    chance = {"first", "last", "arbitrary", "mode"}
+
+    def is_right(query: Query) -> bool:
+        return all(
+            node["order_bys"]["orders"]
+            for node in nodes_of(json.loads(syntax_tree(select_of(query))))
+            if node.get("class") == "FUNCTION" and node["function_name"] in chance
+        )
+
+    assert queries_but(is_right) == []
+
+
 #: What is asked of the table itself is no name: peaks that a profiler reports, kinds, ranks.
 READS_DEVICE = {
     *("device_known", "device_ceiling", "device_rank", "source_rank"),
@@ -260,42 +263,11 @@ def test_an_unknown_run_gives_no_rows(filled: Database, name: str) -> None:
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_gives_rows_where_its_tables_have_some(filled: Database, name: str) -> None:
     query = catalog()[name]
-    result = filled.query(name, _asked_of_the_store(query))
+    result = filled.query(name, asked_of_the_store(query))
     assert len(result) > 0
     assert filled.lacking(query) == []
     assert [column.doc for column in result.columns] == [column.doc for column in query.columns]
     assert result.notes == (query.purpose, f"source: {query.source}")
-
-
-ASKED_OF_A_SWEEP = {
-    "heatmap": {"x": "nodes", "y": "batch", "metric": "images_per_s", "fixed": "model=mlp"},
-    "outliers": {"by": "nodes", "metric": "images_per_s"},
-    "distribution": {"by": "nodes", "metric": "images_per_s"},
-    "sensitivity": {"metric": "images_per_s"},
-    "amdahl": {"over": "nodes", "metric": "images_per_s"},
-    "speedup": {"over": "model", "baseline": "mlp", "metric": "images_per_s"},
-}
-
-
-def _asked_of_the_store(query: Query) -> dict[str, str]:
-    """Parameters that ask for what is in the filled store."""
-    if "kernel_match" in query.needs:
-        return {"run_id": "lstm"}
-    if query.name == "scaling":
-        return {"over": "nodes", "metric": "images_per_s"}
-    if query.name in ASKED_OF_A_SWEEP:
-        return ASKED_OF_A_SWEEP[query.name] | {"runs": "sweep"}
-    runs = (
-        ("cut", query.name == "issues"),
-        ("cpu", "measurement" in needed(query)),
-        ("net", query.name == "layers"),
-        ("ranges", query.name == "range_counters"),
-        ("sweep", query.name.startswith("configuration")),
-        ("ops", {"op_stat", "step", "step_part"} & needed(query)),
-        ("gpu", True),
-    )
-    run = next(run for run, is_its in runs if is_its)
-    return {p.name: run for p in query.parameters if p.name in ("run_id", "other_run_id")}
 
 
 def test_the_checks_hold(empty: Database, filled: Database) -> None:

@@ -60,7 +60,8 @@ with
                         when 'synchronisation'
                         then 1
                         else 2
-                    end
+                    end,
+                    gap_kind
                 rows unbounded preceding
             )
             - part_ns as start_ns,

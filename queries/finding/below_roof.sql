@@ -23,7 +23,7 @@ select
     cast(sum(launch_count) as bigint) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     ratio(sum(dur_ns * near_roof_ratio), sum(dur_ns)) as roof_ratio,
-    arg_max(nearest_name, dur_ns) as nearest_name,
+    arg_min(nearest_name, (- dur_ns, nearest_name)) as nearest_name,
     any_value(elapsed_ns) as elapsed_ns,
     source_id,
     device_id

@@ -18,7 +18,9 @@ with
             source_id,
             count(*) as issue_count,
             cast(sum(lost_bytes) as bigint) as lost_bytes,
-            arg_max(message, (severity_kind = 'error', occurrence_count, code)) as message
+            arg_min(
+                message, (severity_kind <> 'error', - occurrence_count, code, message)
+            ) as message
         from ingest_issue
         where
             run_id = $run_id

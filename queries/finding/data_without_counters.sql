@@ -30,8 +30,8 @@ select
         ratio(sum(dur_ns) filter (where is_unknown), sum(dur_ns)), avg(cast(is_unknown as integer))
     ) as unknown_ratio,
     nullif(cast(sum(dur_ns) as bigint), 0) as total_ns,
-    arg_max(reason, (dur_ns, reason)) filter (where is_unknown) as reason,
-    arg_max(missing_metrics, (dur_ns, missing_metrics)) filter (
+    arg_min(reason, (- dur_ns, reason)) filter (where is_unknown) as reason,
+    arg_min(missing_metrics, (- dur_ns, missing_metrics)) filter (
         where is_unknown
     ) as missing_metrics,
     cast(null as bigint) as elapsed_ns,

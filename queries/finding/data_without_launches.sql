@@ -35,7 +35,8 @@ select
     ratio(coalesce(sum(sum_ns) filter (where not is_known), 0), sum(sum_ns)) as unknown_ratio,
     cast(sum(sum_ns) as bigint) as total_ns,
     coalesce(
-        arg_max(launch_reason, sum_ns) filter (where not is_known), 'launch not in the file'
+        arg_min(launch_reason, (- sum_ns, launch_reason)) filter (where not is_known),
+        'launch not in the file'
     ) as reason,
     cast(null as bigint) as elapsed_ns,
     source_id,

@@ -42,7 +42,7 @@ select
     cast(null as bigint) as win_ns,
     ratio(coalesce(sum(sum_ns) filter (where is_lacking), 0), sum(sum_ns)) as unknown_ratio,
     cast(sum(sum_ns) as bigint) as total_ns,
-    arg_max(reason, (sum_ns, reason)) filter (where is_lacking) as reason,
+    arg_min(reason, (- sum_ns, reason)) filter (where is_lacking) as reason,
     cast(null as bigint) as elapsed_ns,
     source_id,
     cast(null as bigint) as device_id

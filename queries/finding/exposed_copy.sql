@@ -42,7 +42,7 @@ with
         select
             source_id,
             device_id,
-            arg_max(name, (copy_ns, name)) as name,
+            arg_min(name, (- copy_ns, name)) as name,
             cast(sum(copy_count) as bigint) as copy_count,
             cast(sum(copy_ns) as bigint) as copy_ns,
             cast(sum(pageable_ns) as bigint) as pageable_ns,

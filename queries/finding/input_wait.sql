@@ -24,7 +24,7 @@ with
             steps.step_number,
             steps.dur_ns as step_ns,
             least(coalesce(sum(part.dur_ns), 0), any_value(steps.dur_ns)) as wait_ns,
-            arg_max(part.part_name, (part.dur_ns, part.part_name)) as part_name
+            arg_min(part.part_name, (- part.dur_ns, part.part_name)) as part_name
         from steps
         left join
             step_part as part
@@ -38,7 +38,7 @@ with
 select
     cast(sum(wait_ns) as bigint) as win_ns,
     count(*) filter (where wait_ns > 0) as step_count,
-    arg_max(part_name, (wait_ns, part_name)) as part_name,
+    arg_min(part_name, (- wait_ns, part_name)) as part_name,
     cast(sum(step_ns) as bigint) as elapsed_ns,
     source_id,
     device_id

@@ -25,7 +25,7 @@ with
         select *, op_class in ('asynchronous copy', 'infeed', 'outfeed') as is_copy from rows
     )
 select
-    arg_max(name, self_ns) filter (where is_copy) as name,
+    arg_min(name, (- self_ns, name)) filter (where is_copy) as name,
     cast(sum(self_ns) filter (where is_copy) as bigint) as win_ns,
     cast(sum(coalesce(occurrence_count, 1)) filter (where is_copy) as bigint) as occurrence_count,
     cast(sum(self_ns) as bigint) as elapsed_ns,

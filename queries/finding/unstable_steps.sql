@@ -55,7 +55,7 @@ select
     count(*) as step_count,
     cast(round(any_value(median_ns)) as bigint) as median_ns,
     max(elapsed_ns) filter (where is_slow) as slowest_ns,
-    arg_max(step_index, elapsed_ns) filter (where is_slow) as slowest_step_index,
+    arg_min(step_index, (- elapsed_ns, step_index)) filter (where is_slow) as slowest_step_index,
     cast(sum(elapsed_ns) as bigint) as elapsed_ns,
     source_id,
     cast(null as bigint) as device_id

@@ -57,4 +57,4 @@ from waits
 cross join last
 join step_window($run_id, $phase) as windows on windows.source_id = waits.source_id
 left join devices on devices.source_id = waits.source_id and devices.rank_index = waits.rank_index
-order by win_ns desc, waits.source_id, devices.device_id
+order by win_ns desc, waits.source_id, devices.device_id, waits.rank_index

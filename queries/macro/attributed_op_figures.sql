@@ -50,7 +50,7 @@ with
             group_name,
             group_dims,
             group_types,
-            arg_max(family_name, (weight_ns, family_name)) as family_name,
+            arg_min(family_name, (- weight_ns, family_name)) as family_name,
             bool_or(name is not null) as is_operator,
             sum(total_ns) as total_ns,
             case when min(basis) = max(basis) then min(basis) else 'mixed' end as basis,
@@ -83,12 +83,12 @@ with
             ) as roof_ratio,
             sum(compute_ns) filter (where is_held) as compute_ns,
             sum(bandwidth_ns) filter (where is_held) as bandwidth_ns,
-            arg_max(ceiling_name, (weight_ns, ceiling_name)) as ceiling_name,
-            arg_max(
+            arg_min(ceiling_name, (- weight_ns, ceiling_name)) as ceiling_name,
+            arg_min(
                 reason,
-                (weight_ns - case when is_known then coalesce(work_ns, 0) else 0 end, reason)
+                (case when is_known then coalesce(work_ns, 0) else 0 end - weight_ns, reason)
             ) as work_reason,
-            arg_max(peak_reason, (weight_ns, ceiling_name, peak_reason)) as peak_reason,
+            arg_min(peak_reason, (- weight_ns, ceiling_name, peak_reason)) as peak_reason,
             ratio(sum(fp32_flop) * 1e9, sum(fp32_roof)) as fp32_utilization_ratio,
             one_or_mixed(provenance_kind) as provenance_kind
         from pieces

@@ -62,7 +62,7 @@ with
                 else sum(work.dur_ns) filter (where work_kind = 'kernel')
             end as kernel_ns,
             count(*) filter (where work_kind <> 'kernel') as copy_count,
-            arg_max(op_reason, coalesce(work.dur_ns, 0)) as op_reason,
+            arg_min(op_reason, (- coalesce(work.dur_ns, 0), op_reason)) as op_reason,
             bool_or(capture_event_id is not null) as is_replayed,
             count(counted.total_flop) as with_flop_count,
             count(counted.dram_bytes) as with_bytes_count,
@@ -77,8 +77,10 @@ with
             ) as unheld_count,
             sum(counted.compute_ns) filter (where is_counted) as compute_ns,
             sum(counted.dram_ns) filter (where is_counted) as bandwidth_ns,
-            arg_max(counted.ceiling_name, counted.total_flop) as ceiling_name,
-            any_value(counted.fp32_flop_per_s) as fp32_flop_per_s,
+            arg_min(counted.ceiling_name, (- counted.total_flop, counted.ceiling_name)) filter (
+                where counted.total_flop is not null
+            ) as ceiling_name,
+            max(counted.fp32_flop_per_s) as fp32_flop_per_s,
             sum(counted.fp32_flop) filter (
                 where counted.fp32_flop_per_s is not null and counted.dur_ns > 0
             ) as fp32_flop,
@@ -132,9 +134,9 @@ with
                 )
             ) as "\0",
             max(fp32_flop_per_s) as fp32_flop_per_s,
-            arg_max(op_reason, coalesce(device_ns, 0)) as op_reason,
+            arg_min(op_reason, (- coalesce(device_ns, 0), op_reason)) as op_reason,
             bool_or(is_replayed) as is_replayed,
-            arg_max(ran.ceiling_name, all_flop) as counted_ceiling_name
+            arg_min(ran.ceiling_name, (- all_flop, ran.ceiling_name)) as counted_ceiling_name
         from ran
         join steps on steps.run_id = ran.run_id and steps.source_id = ran.source_id
         left join
@@ -188,9 +190,11 @@ with
                 )
             ) as "\0",
             max(fp32_flop_per_s) as fp32_flop_per_s,
-            arg_max(op_reason, coalesce(device_ns, 0)) as op_reason,
+            arg_min(op_reason, (- coalesce(device_ns, 0), op_reason)) as op_reason,
             bool_or(is_replayed) as is_replayed,
-            arg_max(counted_ceiling_name, all_flop) as counted_ceiling_name,
+            arg_min(
+                counted_ceiling_name, (- all_flop, counted_ceiling_name)
+            ) as counted_ceiling_name,
             shared_by_all(known.device_name) as device_name,
             -- calls are not told by device
             case

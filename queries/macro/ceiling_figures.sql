@@ -14,7 +14,7 @@
     'overhead_ns': case ceiling_kind when 'launch_overhead' then max(value) end,
     'work_flop': case ceiling_kind when 'compute' then sum(work) end,
     'work_bytes': case ceiling_kind when 'bandwidth' then sum(work) end,
-    'origin_kind':arg_max(origin_kind, value),
-    'source_text':arg_max(source_text, value),
+    'origin_kind':arg_min(origin_kind, (- value, origin_kind, source_text)),
+    'source_text':arg_min(source_text, (- value, origin_kind, source_text)),
     'total_ns':cast(sum(total_ns) as bigint)
 }

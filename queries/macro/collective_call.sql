@@ -160,7 +160,16 @@ with
                 cross join (values ('call'), ('operator'), ('title')) as roles(role)
             ) as kernels
         asof join
-            calls
+            (
+                -- of those that start together the longest
+                from calls
+                qualify
+                    row_number() over (
+                        partition by source_id, role, thread_id, start_ns
+                        order by dur_ns desc nulls last, event_id
+                    )
+                    = 1
+            ) as calls
             on calls.source_id = kernels.source_id
             and calls.role = kernels.role
             and calls.thread_id = kernels.launch_thread_id
@@ -187,7 +196,13 @@ with
             ) as better using (source_id)
         asof left join
             (
-                from step where (wanted_run is null or run_id = wanted_run) and step_kind = 'host'
+                from step
+                where (wanted_run is null or run_id = wanted_run) and step_kind = 'host'
+                qualify
+                    row_number() over (
+                        partition by source_id, start_ns order by dur_ns desc nulls last, step_index
+                    )
+                    = 1
             ) as step
             on step.source_id = calls.source_id
             and step.start_ns <= calls.start_ns

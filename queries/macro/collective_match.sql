@@ -73,7 +73,9 @@ with
             sequence_basis,
             member,
             count(*) as call_count,
-            hash(list(coalesce(collective_kind, '') order by sequence_index)) as kinds
+            hash(
+                list(coalesce(collective_kind, '') order by sequence_index, collective_kind)
+            ) as kinds
         from calls
         group by group_key, sequence_basis, member
     ),

@@ -40,13 +40,15 @@ with
             source_id,
             measurement_index,
             slot_key,
-            any_value(quantity) filter (where quantity_kind = 'task_clock') as task_ns,
-            any_value(running_ratio) filter (where quantity_kind = 'task_clock') as task_ratio,
+            arg_min(quantity, event_name) filter (where quantity_kind = 'task_clock') as task_ns,
+            arg_min(running_ratio, event_name) filter (
+                where quantity_kind = 'task_clock'
+            ) as task_ratio,
             bool_or(quantity_kind = 'task_clock') as has_task_clock,
             bool_or(quantity_kind = 'cpu_clock') as has_cpu_clock,
             ratio(
-                any_value(quantity) filter (where quantity_kind = 'active_cycle'),
-                any_value(quantity) filter (where quantity_kind = 'reference_cycle')
+                arg_min(quantity, event_name) filter (where quantity_kind = 'active_cycle'),
+                arg_min(quantity, event_name) filter (where quantity_kind = 'reference_cycle')
             ) as awake_ratio,
             min(running_ratio) filter (
                 where quantity_kind in ('active_cycle', 'reference_cycle')

@@ -135,7 +135,7 @@ with
                         then 'clock'
                         else quantity_kind
                     end
-                order by quantity_kind = 'cpu_clock'
+                order by quantity_kind = 'cpu_clock', event_name
             )
             = 1
     ),
@@ -172,7 +172,9 @@ with
             source_id,
             measurement_index,
             slot_key,
-            list(distinct core_name) filter (where core_name is not null) as kinds,
+            list(distinct core_name order by core_name) filter (
+                where core_name is not null
+            ) as kinds,
             list(distinct core_name) filter (
                 where core_name is not null and quantity is not null
             ) as working

@@ -44,7 +44,8 @@ with
             and (ceiling_name = wanted_ceiling or starts_with(ceiling_name, wanted_ceiling || '_'))
         qualify
             row_number() over (
-                partition by run_id, source_id order by ceiling_name <> wanted_ceiling, value desc
+                partition by run_id, source_id
+                order by ceiling_name <> wanted_ceiling, value desc, ceiling_name
             )
             = 1
     ),

@@ -150,7 +150,7 @@ with
             ordered as (
                 -- not by partitions, which take longer: after the last work of a device, nothing
                 -- runs
-                order by place_index, time_ns, change
+                order by place_index, time_ns, change, class_rank
                 rows between unbounded preceding and current row
             )
     ),

@@ -65,6 +65,6 @@ left join processor using (run_id, source_id)
 qualify
     row_number() over (
         partition by offered.run_id, offered.source_id, offered.event_key
-        order by rule_rank, offered.event_name
+        order by rule_rank, offered.event_name, offered.quantity_kind, offered.amount
     )
     = 1

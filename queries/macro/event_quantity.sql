@@ -135,9 +135,9 @@ with
             sum(quantity * greatest(0, 1 - doubt_ratio)) as low_quantity,
             sum(quantity * (1 + doubt_ratio)) as high_quantity,
             coalesce(
-                arg_min(concat_ws(': ', pmu_name, trouble), coalesce(event_id, 0)) filter (
-                    where quantity is null
-                ),
+                arg_min(
+                    concat_ws(': ', pmu_name, trouble), (coalesce(event_id, 0), pmu_name, trouble)
+                ) filter (where quantity is null),
                 case
                     when slot_kind <> 'cgroup' and count(distinct coalesce(cgroup_name, '')) > 1
                     then 'it is of several control groups, and one may hold another: take by=cgroup'

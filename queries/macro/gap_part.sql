@@ -72,7 +72,12 @@ with
             and first.thread_id = told.launch_thread_id
             and first.load_start_ns <= told.gap_start_ns
         asof left join
-            (select * from calls where not is_loading) as waits
+            (
+                select run_id, source_id, thread_id, start_ns, max(end_ns) as end_ns
+                from calls
+                where not is_loading
+                group by run_id, source_id, thread_id, start_ns
+            ) as waits
             on waits.run_id = told.run_id
             and waits.source_id = told.source_id
             and waits.thread_id = told.launch_thread_id

@@ -122,9 +122,9 @@ with
             count(*) as gap_count,
             cast(sum(part_ns) as bigint) as part_ns,
             max(part_ns) as longest_ns,
-            arg_max(launch_thread_id, part_ns) as thread_id,
-            arg_max(middle_ns, part_ns) as middle_ns,
-            arg_max(reason, part_ns) as reason
+            arg_min(launch_thread_id, (- part_ns, middle_ns)) as thread_id,
+            arg_min(middle_ns, (- part_ns, middle_ns)) as middle_ns,
+            arg_min(reason, (- part_ns, middle_ns, reason)) as reason
         from parts
         where part_ns > 0
         group by source_id, device_id, idle_kind, op_name
@@ -134,7 +134,11 @@ with
         select *
         from grouped
         where idle_kind in ('stall', 'data_loading', 'synchronisation', 'slow_launch')
-        qualify row_number() over (partition by source_id, device_id order by longest_ns desc) <= 8
+        qualify
+            row_number() over (
+                partition by source_id, device_id order by longest_ns desc, idle_kind, op_name
+            )
+            <= 8
     ),
     hosts as (
         select
@@ -142,7 +146,7 @@ with
             longest.device_id,
             longest.idle_kind,
             longest.op_name,
-            arg_max(slice.name, (slice.start_ns, - slice.dur_ns)) as host_name
+            arg_max(slice.name, (slice.start_ns, - slice.dur_ns, slice.event_id)) as host_name
         from longest
         join
             slice

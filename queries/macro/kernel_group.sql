@@ -80,16 +80,16 @@ with
             cast(sum(work_flop) filter (where reason is null) as double) as known_flop,
             sum(peak * dur_ns) filter (where reason is null) as roof,
             sum(dur_ns) filter (where reason is null) as known_ns,
-            arg_max(reason, coalesce(dur_ns, 0)) as reason,
+            arg_min(reason, (- coalesce(dur_ns, 0), reason)) as reason,
             max(coalesce(dur_ns, 0)) filter (where reason is not null) as reason_ns,
             cast(
                 sum(fp32_flop) filter (where fp32_flop_per_s is not null and dur_ns > 0) as double
             ) as fp32_flop,
             sum(fp32_flop_per_s * dur_ns) filter (where fp32_flop is not null) as fp32_roof,
             whole_sum(columns('^(compute|dram|l2|l1|overhead)_ns$')) as "\0",
-            arg_max(bound_reason, coalesce(dur_ns, 0)) as bound_reason,
+            arg_min(bound_reason, (- coalesce(dur_ns, 0), bound_reason)) as bound_reason,
             max(coalesce(dur_ns, 0)) filter (where bound_reason is not null) as bound_reason_ns,
-            arg_max(missing_metrics, coalesce(dur_ns, 0)) as missing_metrics,
+            arg_min(missing_metrics, (- coalesce(dur_ns, 0), missing_metrics)) as missing_metrics,
             sum(occupancy_ratio * dur_ns) as occupancy_sum,
             sum(dur_ns) filter (where occupancy_ratio is not null) as occupancy_ns,
             sum(compute_throughput_ratio * dur_ns) as compute_throughput_sum,
@@ -150,24 +150,26 @@ with
             sum(known_flop) as known_flop,
             sum(roof) as roof,
             sum(known_ns) as known_ns,
-            arg_max(reason, reason_ns) as reason,
+            arg_min(reason, (- reason_ns, reason)) as reason,
             -- that of launches that did nothing is no other one
             coalesce(
                 case
                     when count(distinct ceiling_name) filter (where work_flop > 0) > 1 then 'mixed'
                 end,
-                any_value(ceiling_name) filter (where work_flop > 0),
-                any_value(ceiling_name)
+                min(ceiling_name) filter (where work_flop > 0),
+                min(ceiling_name)
             ) as ceiling_name,
             coalesce(
-                arg_max(peak_source, total_ns) filter (where work_flop > 0),
-                arg_max(peak_source, coalesce(total_ns, 0))
+                arg_min(peak_source, (- total_ns, peak_source)) filter (where work_flop > 0),
+                arg_min(peak_source, (- coalesce(total_ns, 0), peak_source))
             ) as peak_source,
             ratio(sum(fp32_flop) * 1e9, sum(fp32_roof)) as fp32_utilization_ratio,
             whole_sum(columns('^(compute|dram|l2|l1)_ns$')) as "\0",
             coalesce(given_launch_ns * sum(launch_count), whole_sum(overhead_ns)) as overhead_ns,
-            arg_max(bound_reason, bound_reason_ns) as bound_reason,
-            arg_max(missing_metrics, bound_reason_ns) as missing_metrics,
+            arg_min(bound_reason, (- bound_reason_ns, bound_reason)) as bound_reason,
+            arg_min(missing_metrics, (- bound_reason_ns, missing_metrics)) filter (
+                where bound_reason_ns is not null
+            ) as missing_metrics,
             ratio(sum(occupancy_sum), sum(occupancy_ns)) as occupancy_ratio,
             ratio(
                 sum(compute_throughput_sum), sum(compute_throughput_ns)

@@ -41,9 +41,9 @@ with
             source_id,
             net_index,
             any_value(basis) as basis,
-            any_value(net_name) as net_name,
-            any_value(reason) as reason,
-            any_value(iteration_count) as iteration_count,
+            min(net_name) as net_name,
+            min(reason) as reason,
+            min(iteration_count) as iteration_count,
             bool_or(statistic_kind = 'mean') as has_means,
             max(share_ns) filter (where is_pass and phase_kind = 'forward') as forward_pass_ns,
             max(share_ns) filter (where is_pass and phase_kind = 'backward') as backward_pass_ns,
@@ -127,7 +127,7 @@ with
         from every
     ),
     types as (
-        select run_id, module_path as group_path, any_value(module_type_name) as layer_type
+        select run_id, module_path as group_path, min(module_type_name) as layer_type
         from calling_context
         where (wanted_run is null or run_id = wanted_run) and module_path is not null
         group by run_id, module_path
@@ -143,8 +143,8 @@ with
             run_id,
             net_index,
             group_path,
-            any_value(net_name) as net_name,
-            any_value(layer_type) filter (where layer_path = group_path) as layer_type,
+            min(net_name) as net_name,
+            min(layer_type) filter (where layer_path = group_path) as layer_type,
             sum(dur_ns) filter (where phase_kind = 'forward') as forward_ns,
             sum(dur_ns) filter (where phase_kind = 'backward') as backward_ns,
             sum(dur_ns) filter (where phase_kind = 'other') as other_ns,
@@ -163,7 +163,7 @@ with
             case when min(basis) = max(basis) then min(basis) else 'mixed' end as basis,
             list(distinct phase_kind) as phase_kinds,
             coalesce(
-                arg_max(reason, coalesce(share_ns, 0)),
+                arg_min(reason, (- coalesce(share_ns, 0), reason)),
                 case when count(share_ns) = 0 then 'durations not in the file' end
             ) as reason,
             min(layer_index) as layer_index,

@@ -84,12 +84,12 @@ with
         window
             of_pool as (
                 partition by pools.pool_index
-                order by changes.time_ns, changes.event_id nulls first
+                order by changes.time_ns, changes.event_id nulls first, changes.change_bytes
                 rows unbounded preceding
             ),
             of_kind as (
                 partition by pools.pool_index, changes.kind
-                order by changes.time_ns, changes.event_id nulls first
+                order by changes.time_ns, changes.event_id nulls first, changes.change_bytes
                 rows unbounded preceding
             )
     ),

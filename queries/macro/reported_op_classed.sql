@@ -88,7 +88,7 @@ with
                     'place':op_class.class_rank,
                     'is_refined':op_class.is_refined
                 },
-                pattern_rank(op_class.pattern)
+                (pattern_rank(op_class.pattern), op_class.class_rank)
             ) as found
         from keys
         join op_class on op_class.key_kind = keys.key_kind and keys.key glob op_class.pattern

@@ -80,9 +80,9 @@ with
             program_name,
             only_one(device_name) as device_name,
             any_value(op_kind) as op_kind,
-            arg_max(op_class, coalesce(self_ns, 0)) as op_class,
-            arg_max(class_rank, coalesce(self_ns, 0)) as class_rank,
-            any_value(category_name) as category_name,
+            arg_min(op_class, (- coalesce(self_ns, 0), class_rank)) as op_class,
+            arg_min(class_rank, (- coalesce(self_ns, 0), class_rank)) as class_rank,
+            min(category_name) as category_name,
             count(*) as op_count,
             cast(sum(coalesce(occurrence_count, 1)) as bigint) as occurrence_count,
             cast(sum(dur_ns) as bigint) as total_ns,
@@ -111,11 +111,13 @@ with
                 sum(peak_flop_per_s * dur_ns) filter (where total_flop is not null)
             ) as utilization_ratio,
             first_reason(lacking, 'operators') as lacking,
-            arg_max(reported_bound_name, coalesce(self_ns, 0)) as reported_bound_name,
-            arg_max(ceiling_name, coalesce(self_ns, 0)) as ceiling_name,
+            arg_min(
+                reported_bound_name, (- coalesce(self_ns, 0), reported_bound_name)
+            ) as reported_bound_name,
+            arg_min(ceiling_name, (- coalesce(self_ns, 0), ceiling_name)) as ceiling_name,
             max(peak_flop_per_s) as peak_flop_per_s,
             max(peak_bytes_per_s) as peak_bytes_per_s,
-            arg_max(peak_basis, coalesce(self_ns, 0)) as peak_basis,
+            arg_min(peak_basis, (- coalesce(self_ns, 0), peak_basis)) as peak_basis,
             sum(self_ns) filter (where nearest_name = 'dram') as memory_bound_ns,
             sum(self_ns) filter (where nearest_name = 'compute') as compute_bound_ns,
             sum(self_ns) filter (where total_flop = 0) as zero_flop_ns

@@ -39,8 +39,8 @@ with
             ceiling_kind,
             ceiling_name,
             max(value) as value,
-            arg_max(origin_kind, value) as origin_kind,
-            arg_max(source_text, value) as source_text
+            arg_min(origin_kind, (- value, origin_kind, source_text)) as origin_kind,
+            arg_min(source_text, (- value, origin_kind, source_text)) as source_text
         from device_ceiling
         where ceiling_kind in ('compute', 'bandwidth') and ($run_id is null or run_id = $run_id)
         group by run_id, device_name, ceiling_kind, ceiling_name

@@ -25,7 +25,7 @@ with
         where basis = 'kernels' and (name is not null or $by <> 'op')
     ),
     named as (
-        select work.name, arg_min(class_name, pattern_rank(pattern)) as class_name
+        select work.name, arg_min(class_name, (pattern_rank(pattern), class_rank)) as class_name
         from (select distinct name from work where family_name is null) as work
         join
             op_class
@@ -71,7 +71,7 @@ with
             run_id,
             device_name,
             name,
-            arg_max(op_class, coalesce(total_ns, 0)) as op_class,
+            arg_min(op_class, (- coalesce(total_ns, 0), op_class)) as op_class,
             sum(call_count) as launch_count,
             coalesce(sum(call_count) filter (where is_in), 0) as known_launch_count,
             sum(total_ns) as total_ns,
@@ -82,9 +82,12 @@ with
             whole_sum_where(bandwidth_ns, is_in) as bandwidth_ns,
             -- that of the most time left out; of what the point is of, that of kernels without
             -- counters
-            arg_max(
+            arg_min(
                 coalesce(lacking, reason),
-                coalesce(total_ns - case when is_in then coalesce(work_ns, 0) else 0 end, 0)
+                (
+                    - coalesce(total_ns - case when is_in then coalesce(work_ns, 0) else 0 end, 0),
+                    coalesce(lacking, reason)
+                )
             ) as reason,
             coalesce(
                 sum(call_count) filter (where is_in and total_flop = 0), 0

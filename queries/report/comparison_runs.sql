@@ -35,8 +35,7 @@ with
         where run_id = $other_run_id
     ),
     held as (
-        select
-            run_id, any_value(basis_kind) as basis_kind, count(distinct source_id) as source_count
+        select run_id, min(basis_kind) as basis_kind, count(distinct source_id) as source_count
         from compared_source($run_id, $other_run_id, $by)
         group by run_id
     ),
@@ -84,7 +83,7 @@ with
             run_id,
             max(all_count) as all_step_count,
             ratio(sum(all_ns), sum(all_count)) as all_mean_ns,
-            arg_min(warning, ratio(stable_ns, all_ns)) as stable_warning
+            arg_min(warning, (ratio(stable_ns, all_ns), warning)) as stable_warning
         from
             (
                 from stable_share($run_id)

@@ -27,7 +27,7 @@ with
         select
             column_name,
             role_kind,
-            any_value(unit) as unit,
+            min(unit) as unit,
             count(*) as present_count,
             count(*) filter (where role_kind = 'label' or value is not null) as known_count,
             count(distinct value_text) as distinct_count,
@@ -76,4 +76,4 @@ select
     run_title.title as run_name
 from told
 left join run_title on run_title.run_id = $run_id
-order by place, status_kind desc, configuration_count desc, column_name
+order by place, status_kind desc, configuration_count desc, column_name, role_kind, status_text

@@ -22,7 +22,7 @@ with
         select
             run_id,
             event_key,
-            any_value(event_name) as spelled_name,
+            min(event_name) as spelled_name,
             arg_max(
                 status_kind,
                 list_position(
@@ -89,4 +89,5 @@ order by
     ) desc,
     figure_doubt_ratio desc nulls last,
     doubt_ratio desc nulls last,
-    counts.spelled_name
+    counts.spelled_name,
+    counts.event_key

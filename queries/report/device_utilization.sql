@@ -174,7 +174,7 @@ with
             case when bool_and(device_id is not null) then count(*) end as device_count,
             sum(busy_ns) as busy_ns,
             whole_sum(window_ns) as window_ns,
-            any_value(window_basis) as window_basis,
+            min(window_basis) as window_basis,
             sum(total_flop) as total_flop,
             sum(total_bytes) as total_bytes,
             sum(known_ns) as known_ns,
@@ -188,7 +188,7 @@ with
                 then
                     coalesce(
                         any_value(scope_kind),
-                        case when any_value(peak_basis) = 'reported' then 'reported' end
+                        case when min(peak_basis) = 'reported' then 'reported' end
                     )
             end as scope_kind,
             only_one(model_name) as model_name

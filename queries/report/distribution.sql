@@ -32,7 +32,7 @@ with
         select
             group_number,
             group_word,
-            any_value(label_value) as group_value,
+            min(label_value) as group_value,
             quantile_cont(metric_value, [0.02, 0.09, 0.5, 0.91, 0.98]) as marks,
             list(metric_value) as metric_values,
             count(metric_value) as known_count,
@@ -41,7 +41,7 @@ with
             min(metric_value) as min_value,
             max(metric_value) as max_value,
             avg(metric_value) as mean_value,
-            any_value(unit) as unit
+            min(unit) as unit
         from measured
         group by group_number, group_word
     )

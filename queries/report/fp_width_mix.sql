@@ -129,4 +129,6 @@ order by
     owner_id,
     part_index,
     list_position(['fp64', 'fp32', 'fp16', 'any'], precision_name),
-    list_position(['scalar', '128', '256', '512', 'scalable', 'any'], width_name)
+    list_position(['scalar', '128', '256', '512', 'scalable', 'any'], width_name),
+    precision_name,
+    width_name

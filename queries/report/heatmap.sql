@@ -45,8 +45,8 @@ with
         left join sweep_metric($metric) as measured using (configuration_id)
     )
 select
-    any_value(cells.x_value) as x_value,
-    any_value(cells.y_value) as y_value,
+    min(cells.x_value) as x_value,
+    min(cells.y_value) as y_value,
     case
         $rule
         when 'mean'
@@ -67,11 +67,11 @@ select
                         || ' configurations with '
                         || $x
                         || '='
-                        || any_value(x_value)
+                        || min(x_value)
                         || ' and '
                         || $y
                         || '='
-                        || any_value(y_value)
+                        || min(y_value)
                         || ': keep those with certain labels (fixed, of a chart --where: '
                         || 'layer=4), or name a rule that makes one of them (rule: mean, '
                         || 'median, min or max)'
@@ -101,7 +101,7 @@ select
     cast($x as varchar) as x_name,
     cast($y as varchar) as y_name,
     cast($metric as varchar) as metric_name,
-    any_value(unit) as unit
+    min(unit) as unit
 from cells
 group by
     x_number,

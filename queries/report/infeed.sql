@@ -72,7 +72,10 @@ with
         qualify
             row_number() over (
                 partition by part_sums.source_id, part_sums.device_id, part_sums.step_index
-                order by list_position(['reported', 'device', 'host'], steps.step_kind)
+                order by
+                    list_position(['reported', 'device', 'host'], steps.step_kind),
+                    steps.start_ns,
+                    steps.dur_ns
             )
             = 1
     ),

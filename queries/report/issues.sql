@@ -77,4 +77,8 @@ order by
     run.run_name,
     source_file.file_name,
     met.code,
-    met.message
+    met.message,
+    met.run_id,
+    met.source_id,
+    met.first_offset_bytes,
+    met.advice

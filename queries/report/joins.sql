@@ -50,7 +50,7 @@ with
             ratio(
                 coalesce(sum(dur_ns) filter (where match_kind = 'sequence'), 0), sum(dur_ns)
             ) as ordered_time_ratio,
-            arg_max(reason, launch_count) filter (where match_kind is null) as reason
+            arg_min(reason, (- launch_count, reason)) filter (where match_kind is null) as reason
         from parts
         group by run_id, source_id
     ),
@@ -82,4 +82,4 @@ select
 from matched
 join told on told.run_id = matched.run_id and told.source_id = matched.source_id
 left join names as ours on ours.run_id = matched.run_id
-order by run_name, counter_run_name, matched.run_id
+order by run_name, counter_run_name, matched.run_id, matched.source_id

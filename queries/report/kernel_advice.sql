@@ -147,5 +147,7 @@ order by
     name,
     section_name,
     rule_name,
-    message
+    message,
+    rule_kind,
+    speedup_kind
 limit $top

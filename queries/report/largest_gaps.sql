@@ -29,7 +29,7 @@ with
             previous_event_id,
             next_event_id,
             any_value(gap_end_ns) - gap_start_ns as gap_ns,
-            arg_max(gap_kind, (part_ns, gap_kind)) as gap_kind,
+            arg_min(gap_kind, (- part_ns, gap_kind)) as gap_kind,
             max(part_ns) as kind_ns,
             any_value(reason) as reason
         from gap_part($run_id, $phase)

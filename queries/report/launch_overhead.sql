@@ -37,7 +37,7 @@ with
             bool_and(dur_ns is not null) as is_timed,
             cast(whole_sum(all_flop) as double) as total_flop,
             cast(whole_sum(dram_bytes) as double) as total_bytes,
-            arg_max(bound_reason, coalesce(dur_ns, 0)) as bound_reason,
+            arg_min(bound_reason, (- coalesce(dur_ns, 0), bound_reason)) as bound_reason,
             any_value(group_number) as group_number
         from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
         group by grouping sets ((group_name, owner_id, launch_event), ())

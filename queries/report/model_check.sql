@@ -46,7 +46,7 @@ with
             name,
             input_dims,
             input_types,
-            any_value(family_name) as family_name,
+            min(family_name) as family_name,
             cast(sum(total_ns) as bigint) as total_ns,
             cast(sum(call_count) as bigint) as call_count,
             whole_sum(modelled_flop) as modelled_flop,

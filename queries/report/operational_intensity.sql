@@ -108,7 +108,7 @@ with
                 sum(traffic_bytes) filter (where dur_ns > 0) * 1e9,
                 sum(dur_ns) filter (where traffic_bytes is not null)
             ) as achieved_bytes_per_s,
-            arg_max(reason, coalesce(dur_ns, 0)) as reason,
+            arg_min(reason, (- coalesce(dur_ns, 0), reason)) as reason,
             -- of what was not counted, the bytes that were looked for first
             one_or_mixed(
                 case when level_name <> 'dram' then coalesce(definition, 'paper') end

@@ -28,7 +28,7 @@ with
             cast(sum(launch_count) filter (where has_both) as bigint) as launch_count,
             cast(sum(dur_ns) filter (where has_both) as bigint) as timeline_ns,
             cast(sum(counted_ns) filter (where has_both) as bigint) as counted_ns,
-            any_value(
+            min(
                 case
                     when has_both
                     then null

@@ -129,4 +129,5 @@ order by
     counter,
     total_value desc nulls last,
     mean_value desc,
-    name
+    name,
+    reason

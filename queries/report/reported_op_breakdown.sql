@@ -66,6 +66,8 @@ where $zero_flop or total_flop > 0
 qualify
     share_ratio > $min_share
     or $min_share <= 0
-    or row_number() over (partition by source_id, device_id order by self_ns desc nulls last, name)
+    or row_number() over (
+        partition by source_id, device_id order by self_ns desc nulls last, name, program_name
+    )
     <= 5
 order by source_id, device_id nulls first, self_ns desc nulls last, name, program_name

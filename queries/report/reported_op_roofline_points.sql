@@ -47,7 +47,7 @@ with
             group_name,
             program_name,
             device_name,
-            arg_max(op_class, coalesce(self_ns, 0)) as op_class,
+            arg_min(op_class, (- coalesce(self_ns, 0), op_class)) as op_class,
             sum(occurrence_count) as launch_count,
             sum(known_count) filter (where lacking is null) as known_launch_count,
             sum(self_ns) as total_ns,
@@ -57,8 +57,7 @@ with
             whole_sum_where(compute_ns, lacking is null) as compute_ns,
             whole_sum_where(bandwidth_ns, lacking is null) as bandwidth_ns,
             coalesce(
-                any_value(lacking),
-                any_value(case when known_count < occurrence_count then reason end)
+                min(lacking), min(case when known_count < occurrence_count then reason end)
             ) as reason,
             one_or_mixed(bytes_basis) as byte_definition,
             sum(zero_count) filter (where lacking is null) as zero_launch_count,

@@ -101,7 +101,7 @@ with
             sum(dur_ns) filter (
                 where reason is null and memory_throughput_ratio is not null
             ) as memory_throughput_ns,
-            arg_max(reason, coalesce(dur_ns, 0)) as reason,
+            arg_min(reason, (- coalesce(dur_ns, 0), reason)) as reason,
             max(coalesce(dur_ns, 0)) filter (where reason is not null) as reason_ns,
             one_or_mixed(definition) as definition
         from explained
@@ -153,7 +153,7 @@ select
     ratio(
         whole_sum_where(overhead_ns, known_launch_count > 0), sum(known_launch_count)
     ) as launch_ns,
-    arg_max(reason, reason_ns) as reason,
+    arg_min(reason, (- reason_ns, reason)) as reason,
     one_or_mixed(definition) as byte_definition,
     device_name,
     launch_source as source_id,

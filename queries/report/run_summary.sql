@@ -127,4 +127,4 @@ left join elapsed using (source_id)
 left join named using (source_id)
 left join trouble using (source_id)
 where source_file.run_id = $run_id and source_file.recording_kind is distinct from 'join'
-order by source_file.rank_index nulls last, source_file.file_name
+order by source_file.rank_index nulls last, source_file.file_name, source_file.source_id

@@ -69,7 +69,7 @@ with
     points as (
         select
             series,
-            any_value(over_value) as over_value,
+            min(over_value) as over_value,
             over_number,
             avg(value) as value,
             min(value) as least,

@@ -88,4 +88,5 @@ order by
     step_kind,
     part_name is not null,
     total_ns desc nulls last,
-    part_name
+    part_name,
+    part_kind

@@ -58,7 +58,8 @@ with
             cast(coalesce(sum(lost_ns), 0) as bigint) as lost_ns,
             cast(sum(wait_ns) filter (where is_last is not null) as bigint) as waited_ns,
             coalesce(
-                mode(match_reason), 'ranks can leave the collectives before the last has come'
+                mode(match_reason order by match_reason),
+                'ranks can leave the collectives before the last has come'
             ) as unmatched_reason
         from calls
         group by source_id, rank_index, step
@@ -195,11 +196,17 @@ with
             source_id,
             step,
             max(more_ns) filter (where part_kind = 'all') as more_work_ns,
-            arg_max(part_name, more_ns) filter (where part_kind = 'kernel') as more_kernel_name,
+            arg_min(part_name, (- more_ns, part_name)) filter (
+                where part_kind = 'kernel'
+            ) as more_kernel_name,
             max(more_ns) filter (where part_kind = 'kernel') as more_kernel_ns,
-            arg_max(part_name, more_ns) filter (where part_kind = 'op') as more_op_name,
+            arg_min(part_name, (- more_ns, part_name)) filter (
+                where part_kind = 'op'
+            ) as more_op_name,
             max(more_ns) filter (where part_kind = 'op') as more_op_ns,
-            arg_max(part_name, more_ns) filter (where part_kind = 'phase') as more_phase_kind,
+            arg_min(part_name, (- more_ns, part_name)) filter (
+                where part_kind = 'phase'
+            ) as more_phase_kind,
             max(more_ns) filter (where part_kind = 'phase') as more_phase_ns
         from excess
         where part_kind = 'all' or (more_ns > 0 and (part_kind = 'kernel' or part_name is not null))

@@ -94,7 +94,7 @@ with
             stream_id,
             stream_rank,
             any_value(elapsed_ns) as elapsed_ns,
-            arg_max(work_class, (sum_ns, work_class)) as work_class,
+            arg_min(work_class, (- sum_ns, work_class)) as work_class,
             cast(sum(sum_ns) as bigint) as sum_ns,
             sum_where(work_count, work_class in ('compute', 'communication')) as kernel_count,
             sum_where(work_count, work_class in ('memcpy', 'memset')) as transfer_count

@@ -54,7 +54,8 @@ with
                         when 'synchronisation'
                         then 1
                         else 2
-                    end
+                    end,
+                    gap_kind
                 rows unbounded preceding
             )
             - part_ns as part_start_ns
@@ -117,7 +118,11 @@ with
             spans.end_ns,
             row_number() over (
                 partition by tracks.track_index
-                order by spans.end_ns - spans.start_ns desc, spans.start_ns
+                order by
+                    spans.end_ns - spans.start_ns desc,
+                    spans.start_ns,
+                    spans.event_id,
+                    spans.piece_kind
             ) as long_rank,
             least(1000, floor(ratio($top_pieces, 2 * tracks.all_count))) as most,
             floor(
@@ -176,4 +181,5 @@ order by
     tracks.track_index,
     pieces.start_ns,
     pieces.end_ns,
-    pieces.piece_kind
+    pieces.piece_kind,
+    pieces.event_id

@@ -30,9 +30,9 @@ select
         then 'operations'
         else 'both'
     end as missing,
-    arg_max(input_dims, coalesce(total_ns, 0)) as input_dims,
-    arg_max(input_types, coalesce(total_ns, 0)) as input_types
+    arg_min(input_dims, (- coalesce(total_ns, 0), input_dims, input_types)) as input_dims,
+    arg_min(input_types, (- coalesce(total_ns, 0), input_dims, input_types)) as input_types
 from work
 where not is_known and name is not null
 group by name, reason, family_name, missing
-order by total_ns desc nulls last, name, reason
+order by total_ns desc nulls last, name, reason, family_name, missing

@@ -53,10 +53,10 @@ with
             cast(sum(dur_ns) as bigint) as total_ns,
             cast(sum(fp16_packed_flop) as double) as fp16_flop,
             cast(sum(dram_bytes) as double) as dram_bytes,
-            arg_max(missing_metrics, coalesce(dur_ns, 0)) filter (
+            arg_min(missing_metrics, (- coalesce(dur_ns, 0), missing_metrics)) filter (
                 where total_reason is not null
             ) as missing_metrics,
-            arg_max(total_reason, coalesce(dur_ns, 0)) as reason,
+            arg_min(total_reason, (- coalesce(dur_ns, 0), total_reason)) as reason,
             case when $by = 'launch' then any_value(launch_index) end as launch_index,
             any_value(group_number) as group_number
         from chosen

@@ -110,7 +110,7 @@ with
             )
             and row_number() over (
                 partition by run_id, source_id, device_id, ceiling_kind, ceiling_name
-                order by origin_kind <> 'user', source_text
+                order by origin_kind <> 'user', source_text, value
             )
             = 1
     ),

@@ -40,11 +40,11 @@ with
                 launch_count
             ) as "\0",
             avg(columns('^own_|_ratio$')) as "\0",
-            any_value(
+            min(
                 columns('^(fp64|fp32|fp16|tensor|dram|l2|l1)_reason$|^fp16_kind$|^dram_basis$')
             ) as "\0",
-            any_value(missing_metrics) as missing_metrics,
-            any_value(device_name) as device_name
+            min(missing_metrics) as missing_metrics,
+            min(device_name) as device_name
         from counted_work
         where match_index is not null
         group by run_id, source_id, match_index

@@ -59,7 +59,7 @@ qualify
     or name is not null
     and 1 = row_number() over (
         partition by run_id, source_id, net_index, layer_index, name, phase_kind
-        order by statistic_kind not in ('mean', 'sum'), statistic_kind desc
+        order by statistic_kind not in ('mean', 'sum'), statistic_kind desc, event_id
     )
 union all by name
 select
