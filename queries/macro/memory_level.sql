@@ -84,12 +84,22 @@ with
         window
             of_pool as (
                 partition by pools.pool_index
-                order by changes.time_ns, changes.event_id nulls first, changes.change_bytes
+                order by
+                    changes.time_ns,
+                    changes.event_id nulls first,
+                    changes.change_bytes,
+                    changes.kind,
+                    changes.context_id
                 rows unbounded preceding
             ),
             of_kind as (
                 partition by pools.pool_index, changes.kind
-                order by changes.time_ns, changes.event_id nulls first, changes.change_bytes
+                order by
+                    changes.time_ns,
+                    changes.event_id nulls first,
+                    changes.change_bytes,
+                    changes.kind,
+                    changes.context_id
                 rows unbounded preceding
             )
     ),
