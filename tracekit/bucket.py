@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import io
 import os
+import re
 import tempfile
 import threading
 import time
@@ -41,6 +42,7 @@ _SMALL_BYTES = 1 << 20
 #: What takes several requests to write.
 _LARGE_BYTES = 16 << 20
 _DELETED_AT_ONCE = 1000
+_MAGIC, _ESCAPED = re.compile(r"[*?\[]"), re.compile(r"\[([*?\[])\]")
 #: So long an ingest may not see what others bring in, until it has brought the same in.
 _LATELY_SECONDS = 10.0
 #: In place of the number of a block.
@@ -232,18 +234,24 @@ class Bucket:
         self._lately.clear()
         for first in range(0, len(wanted), _DELETED_AT_ONCE):
             some = wanted[first : first + _DELETED_AT_ONCE]
-            try:
-                self._delete(some)
-            except FileNotFoundError:  # another writer may have deleted one
+            if _MAGIC.search(self._root) or not self._is_deleted_at_once(some):
                 _side_by_side(self._delete_one, some)
 
-    def _delete(self, paths: Sequence[Path]) -> None:
+    def _is_deleted_at_once(self, paths: Sequence[Path]) -> bool:
+        """Delete objects by few requests, unless one is not there: another writer may be first.
+
+        fsspec sees patterns in these names.
+        """
         keys = [self._key(path) for path in paths]
-        self._try(paths[0], lambda system: system.rm(keys), "deleted")
+        with contextlib.suppress(FileNotFoundError):
+            self._try(paths[0], lambda system: system.rm(keys), "deleted")
+            return True
+        return False
 
     def _delete_one(self, path: Path) -> None:
+        key = self._key(path)
         with contextlib.suppress(FileNotFoundError):
-            self._delete([path])
+            self._try(path, lambda system: system.rm_file(key), "deleted")
 
     def locked(self, folders: Iterable[str]) -> contextlib.nullcontext[None]:  # noqa: ARG002
         """Do nothing: object stores have no locks."""
@@ -421,7 +429,7 @@ def _file_system_kind() -> type[Any]:
                 return _Object(self._bucket, path)
 
         def glob(self, path: str, **_: Any) -> list[str]:
-            return [path.replace("[*]", "*").replace("[?]", "?").replace("[[]", "[")]
+            return [_ESCAPED.sub(r"\1", path)]
 
         def info(self, path: str, **_: Any) -> dict[str, Any]:
             return {"name": path, "size": self.size(path), "type": "file"}

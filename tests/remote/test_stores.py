@@ -360,6 +360,21 @@ def test_credentials_are_not_taken_from_the_url(url: str) -> None:
         assert SECRET not in str(told.value)
 
 
+def test_a_name_with_patterns_reaches_no_other_store(s3: S3, tmp_path: Path) -> None:
+    odd, other = f"s3://{BUCKET}/a[*]b/S*", f"s3://{BUCKET}/a*b/SX"
+    bring_in(odd, write(tmp_path / "1.json", 1), run_name="a")
+    for name in names(s3):
+        copy = name.replace("a[*]b/S*", "a*b/SX")
+        s3.client.copy({"Bucket": BUCKET, "Key": name}, BUCKET, copy)
+    bring_in(odd, write(tmp_path / "2.json", 2), run_name="a")
+    compact(open_store(odd), 0)
+    assert kernels(odd) == [("a", 1000), ("a", 2000)]
+    store = open_store(odd)
+    store.remove(store.commits("a"))
+    assert (kernels(odd), kernels(other)) == ([], [("a", 1000)])
+    assert list(open_store(other).check(is_deep=True)) == []
+
+
 def test_markers_of_folders_do_no_harm(s3: S3, tmp_path: Path) -> None:
     s3.put("some where/S/", b"")
     bring_in(URL, write(tmp_path / "1.json", 1), run_name="a")
