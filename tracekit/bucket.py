@@ -16,13 +16,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import unquote
 
+from tracekit.ahead import DoneAhead
 from tracekit.errors import StoreError, TracekitError, UsageError
 from tracekit.home import Files, each_content, refuse_link
 from tracekit.objects import is_missing, patiently, placed, reason_of
@@ -232,6 +232,8 @@ class Bucket:
         """Delete objects, if they are there."""
         wanted = list(paths)
         self._lately.clear()
+        for path in wanted:
+            self._sizes.pop(str(path), None)
         for first in range(0, len(wanted), _DELETED_AT_ONCE):
             some = wanted[first : first + _DELETED_AT_ONCE]
             if _MAGIC.search(self._root) or not self._is_deleted_at_once(some):
@@ -463,11 +465,34 @@ def _runs(blocks: Iterable[int]) -> list[list[int]]:
 
 
 def _side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
-    """The results of `work` for some items, in their order; the first error ends it."""
+    """The results of `work` for some items, in their order.
+
+    After an error, nothing more is begun, and it is raised once all has ended that was: nothing is
+    written later. Ctrl-C does not wait.
+    """
     if len(items) < 2:
         return [work(item) for item in items]
-    pool = ThreadPoolExecutor(min(_AT_ONCE, len(items)), "tracekit-objects")
+    errors: list[Exception] = []
+
+    def unless_over(item: _Item) -> list[_Result]:
+        try:
+            return [] if errors else [work(item)]
+        except Exception as error:  # noqa: BLE001 - raised below
+            errors.append(error)
+            return []
+
+    ahead = DoneAhead(
+        unless_over,
+        items,
+        lambda _: 0,
+        threads=_AT_ONCE,
+        most_items=len(items),
+        most_weight=0,
+    )
     try:
-        return list(pool.map(work, items))
+        results = [ahead.result(place) for place in range(len(items))]
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        ahead.stop()
+    if errors:
+        raise errors[0]
+    return [result for some in results for result in some]

@@ -393,14 +393,14 @@ class Store:
         """Return the path in the store with this text."""
         return type(self.path)(text)
 
-    def damages_of(self, commit: Commit, *, is_deep: bool = False) -> list[Damage]:
+    def damages_of(self, commit: Commit, there: Files, *, is_deep: bool = False) -> list[Damage]:
         """Return how the files of a committed ingest differ from what was written.
 
-        Existence and sizes are checked and, if `is_deep`, also hashes. Nothing can be checked for
-        an ingest without a manifest, from an older version.
+        Existence and sizes are checked, as `there` has them, and, if `is_deep`, hashes. Nothing can
+        be checked for an ingest without a manifest, from an older version.
         """
         entries, damages = self._manifest(commit)
-        return damages + self._differing(commit, entries, self.home, is_deep=is_deep)
+        return damages + self._differing(commit, entries, there, is_deep=is_deep)
 
     def _differing(
         self,
@@ -442,15 +442,16 @@ class Store:
         known = {damage.commit for damage in snapshot.damages}
         asked = [c for c in snapshot.commits if c not in known and run_id in (None, c.run_id)]
         in_packs = {c for c in asked for rows in snapshot.packed if c.source_id in rows.alive}
+        there = self.home.below(self.path)
         found = [
             damage
             for commit in asked
             if commit not in in_packs
-            for damage in self.damages_of(commit, is_deep=True) or self._unreadable(commit)
+            for damage in self.damages_of(commit, there, is_deep=True) or self._unreadable(commit)
         ]
         owners = {commit.source_id for commit in in_packs}
         packs = [rows.pack for rows in snapshot.packed if not owners.isdisjoint(rows.alive)]
-        damages = self.packs.damages(packs, is_deep=True, reads=True)
+        damages = self.packs.damages(packs, there, is_deep=True, reads=True)
         return found + [damage for damage in damages if damage.commit in in_packs]
 
     def check(
@@ -462,23 +463,23 @@ class Store:
         the whole store, files that belong to no ingest are listed, too.
         """
         packs = self.packs.present()
-        in_packs = set(commits_in(packs))
-        for damage in self.packs.damages(packs, is_deep=is_deep, reads=True):
+        in_packs, there = set(commits_in(packs)), self.home.below(self.path)
+        for damage in self.packs.damages(packs, there, is_deep=is_deep, reads=True):
             if run_id in (None, damage.commit.run_id):
                 yield damage
         for commit in self.commits(run_id):
             if commit in in_packs:
                 continue
-            yield from self.damages_of(commit, is_deep=is_deep) or self._unreadable(commit)
-            if not self._has_manifest(commit):
+            yield from self.damages_of(commit, there, is_deep=is_deep) or self._unreadable(commit)
+            if not self._has_manifest(commit, there):
                 what = "is missing: cannot tell whether the files are intact"
                 yield UnknownIngest(self.manifest_of(commit), what, commit)
         if run_id is None:
             yield from self._litter()
 
-    def _has_manifest(self, commit: Commit) -> bool:
+    def _has_manifest(self, commit: Commit, there: Files) -> bool:
         try:
-            self.home.size_of(self.manifest_of(commit))
+            there.size_of(self.manifest_of(commit))
         except NotAFileError:
             return True
         except OSError:
@@ -774,10 +775,11 @@ class Store:
     def _without_mark(self, orphaned: Iterable[Commit]) -> set[Commit]:
         """Return ingests that were complete: with a manifest, and the only one of their source."""
         alive = {commit.source_id for commit in self.commits()}
+        there = self.home.below(self.path / SOURCE_FILE.name)
         return {
             commit
             for commit in set(orphaned)
-            if commit.source_id not in alive and self._has_manifest(commit)
+            if commit.source_id not in alive and self._has_manifest(commit, there)
         }
 
     def _orphans(self, dead: Collection[str] = ()) -> list[tuple[Commit, Path]]:
