@@ -439,6 +439,9 @@ def test_ctrl_c_ends_a_slow_transfer_at_once(s3: S3, large_trace: Path, tmp_path
     s3.faulty.fault = lambda r: "slow" if r.start == BLOCK else None
     store = tmp_path / "S"
     command = [sys.executable, "-m", "tracekit", "ingest", url, "--store", str(store)]
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # whoever runs this may have it ignored
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         while not any(request.start == BLOCK for request in s3.faulty.requests):
             assert process.poll() is None

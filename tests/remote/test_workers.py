@@ -462,6 +462,9 @@ def test_ctrl_c_ends_slow_transfers_at_once(
     url, store = s3.put("large.json", large_trace), tmp_path / "S"
     s3.faulty.fault = lambda r: "slow" if r.start == 4 << 20 else None  # for 32 s
     command = [sys.executable, "-m", "tracekit", "ingest", url, "--store", str(store)]
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # whoever runs this may have it ignored
     with subprocess.Popen(
         [*command, "--executor", name], stderr=subprocess.PIPE, text=True
     ) as process:
