@@ -344,6 +344,24 @@ def test_it_works_in_any_folder_for_temporary_files(
     assert not [*scratch.iterdir(), *temporary.iterdir()]
 
 
+@needs_xprof
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_it_works_in_a_store_that_is_named_from_the_current_folder(
+    dump: Callable[[str], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_compressed: bool,
+) -> None:
+    """As most users name theirs."""
+    content = dump("tracelens-jax-gemm-mi300x").read_bytes()
+    name = f"vm.xplane.pb{'.gz' * is_compressed}"
+    (tmp_path / name).write_bytes(gzip.compress(content) if is_compressed else content)
+    monkeypatch.chdir(tmp_path)
+    [outcome] = ingest(name, "S")
+    assert "xprof_refused" not in {issue.code for issue in outcome.issues}
+    assert outcome.rows["op_stat"] > 0
+
+
 # -- what is left behind, and what is heard --------------------------------------------------------
 
 

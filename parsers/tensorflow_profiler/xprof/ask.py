@@ -56,7 +56,7 @@ def asking(source: Source, limit_s: int | None = None) -> Iterator[Callable[[], 
             temporary = TemporaryDirectory(
                 prefix="tracekit-xprof-", dir=source.scratch, ignore_cleanup_errors=True
             )
-            folder = Path(kept.enter_context(temporary))
+            folder = Path(kept.enter_context(temporary)).absolute()  # xprof runs in it
             dump = _laid_out(source, folder)
             seconds = limit_s or _LIMIT_S + dump.stat().st_size // _BYTES_PER_S
             process = _started(dump, folder, seconds)
