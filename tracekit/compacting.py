@@ -291,7 +291,9 @@ def _commit(store: Store, under_way: Ingest, content: PackContent, folder: Path)
             (file, packs / file.parent.name / f"{pack_id}-{file.name}")
             for file in sorted(folder.glob("*/*.parquet"))
         )
-        home.write(mark_of(packs, pack_id), encoded(content))
+        draft = folder / "pack.json"
+        draft.write_bytes(encoded(content))
+        home.take([(draft, mark_of(packs, pack_id))])
         if home.is_far:  # no lock kept others from removing sources meanwhile
             alive = {*store.marked(), *store.packs.commits_of(content.replaced)}
             _leave_out(store, pack_id, content, alive)

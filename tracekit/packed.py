@@ -48,17 +48,17 @@ class Packs:
     def damages(
         self,
         found: Sequence[Pack | DamagedPack],
-        files: Files | None = None,
+        there: Files,
         *,
         is_deep: bool = False,
         reads: bool = False,
     ) -> Iterator[Damage]:
         """Yield damage to packs, once for each source that it concerns.
 
-        Existence and sizes of files are checked, among `files` if they are given, and, if
-        `is_deep`, hashes; if `reads`, whether they are Parquet with as many rows.
+        Existence and sizes of files are checked, as `there` has them, and, if `is_deep`, hashes; if
+        `reads`, whether they are Parquet with as many rows.
         """
-        there, deep_in = files or self._home, self._home if is_deep else None
+        deep_in = self._home if is_deep else None
         for pack in found:
             if isinstance(pack, DamagedPack):
                 owner = Commit(PACKS, pack.pack_id, pack.pack_id)
@@ -103,7 +103,10 @@ class Packs:
     def due(self, now_ns: int) -> list[Pack]:
         """Return the intact packs whose sources may lose the files that they had before."""
         found = [p for p in self.present() if isinstance(p, Pack) and p.content.due_ns <= now_ns]
-        return [pack for pack in found if next(self.damages([pack]), None) is None]
+        if not found:
+            return []
+        there = self._home.below(self.folder)
+        return [pack for pack in found if next(self.damages([pack], there), None) is None]
 
     def clear_replaced_by(self, due: Sequence[Pack]) -> int:
         """Delete what packs replace, marks first; only under the lock. Return how many files."""
