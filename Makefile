@@ -13,6 +13,7 @@ DEV_STAMP := $(VENV)/dev.stamp
 # Thousands of small stores are written, each to the disk: memory takes less time, where it has room.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print $$6}')
 C_SOURCE := tracekit/compiled/tracekit.c
+PYTEST = $(if $(MEMORY),TMPDIR=$(MEMORY)) $(BIN)/python -m pytest -n auto
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPILE := build/lock/bin/uv pip compile --quiet --universal --upgrade --generate-hashes \
   --no-annotate --no-emit-index-url --python-version 3.11 --custom-compile-command 'make lock'
@@ -21,11 +22,11 @@ H100 := fixtures/h100
 TRACES := fixtures/torch_profiler
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest fuzz smoke bench docs lock sbom clean
+.PHONY: help demo test test-deep lint pytest fuzz smoke bench docs lock sbom clean
 .NOTPARALLEL:
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*  ## /\1: /p' Makefile | awk -F ': ' '{printf "make %-8s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1: /p' Makefile | awk -F ': ' '{printf "make %-9s %s\n", $$1, $$2}'
 
 demo: $(RUN_STAMP)  ## read recordings of an H100 and of a CPU, and ask about them
 	@rm -rf $(STORE)
@@ -50,7 +51,7 @@ demo: $(RUN_STAMP)  ## read recordings of an H100 and of a CPU, and ask about th
 	@echo '  $(BIN)/tracekit queries'
 	@echo '  $(BIN)/tracekit ingest YOUR-TRACE.json.gz'
 
-test: lint pytest smoke  ## all that CI runs, up to the first failure
+test: lint pytest smoke  ## what each change must pass, up to the first failure
 
 lint: $(DEV_STAMP)  ## style, types and layers
 	$(BIN)/ruff check .
@@ -62,9 +63,12 @@ lint: $(DEV_STAMP)  ## style, types and layers
 	command -v cc >/dev/null || exit 0; $(BIN)/clang-tidy --quiet $(C_SOURCE) -- -std=c11 -Wall -Wextra
 
 # Tests start hundreds of processes: without bytecode, each would compile all modules anew.
-pytest: export PYTHONDONTWRITEBYTECODE :=
-pytest: $(DEV_STAMP)  ## the tests alone; ARGS="-k name" picks some
-	$(if $(MEMORY),TMPDIR=$(MEMORY)) $(BIN)/python -m pytest -n auto $(ARGS)
+pytest test-deep: export PYTHONDONTWRITEBYTECODE :=
+pytest: $(DEV_STAMP)  ## the tests alone, without the deep ones; ARGS="-k name" picks some
+	$(PYTEST) -m 'not deep' $(ARGS)
+
+test-deep: $(DEV_STAMP)  ## the tests that explore (damage, kills, whole corpora), which CI runs, too
+	$(PYTEST) -m deep $(ARGS)
 
 fuzz: $(DEV_STAMP)  ## damaged inputs to every format; MINUTES=60 for an hour
 	$(if $(MEMORY),TMPDIR=$(MEMORY)) $(BIN)/python -m tests.fuzz.run --minutes $(or $(MINUTES),1) $(ARGS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,26 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 #: TRACEKIT_HYPOTHESIS=default make pytest
 settings.register_profile("same", derandomize=True, database=None, max_examples=40, deadline=None)
 settings.load_profile(os.environ.get("TRACEKIT_HYPOTHESIS", "same"))
+
+
+#: Of each test: its id, whether it is deep, and whether it is one of a sampled test.
+ALL_TESTS = pytest.StashKey[list[tuple[str, bool, bool]]]()
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what `sampled(n)` leaves out as deep: all parameters of a test but every n-th."""
+    places: Counter[str] = Counter()
+    config.stash[ALL_TESTS] = []
+    for item in items:
+        sampled = item.get_closest_marker("sampled")
+        if sampled is not None:
+            test = item.nodeid.partition("[")[0]
+            if places[test] % sampled.args[0]:
+                item.add_marker(pytest.mark.deep)
+            places[test] += 1
+        is_deep = item.get_closest_marker("deep") is not None
+        config.stash[ALL_TESTS].append((item.nodeid, is_deep, sampled is not None))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

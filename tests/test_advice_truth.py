@@ -251,6 +251,7 @@ def first(database: Database) -> list[str]:
     return [row["finding_name"] for row in advise(database).rows()[:3]]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", READ, scope="module")
 def test_it_says_first_what_one_read_who_had_not_seen_it(database: Database, name: str) -> None:
     rows = [row for row in advise(database).rows() if row["win_ns"] is not None]
@@ -261,6 +262,7 @@ def test_it_says_first_what_one_read_who_had_not_seen_it(database: Database, nam
         assert win_ns == pytest.approx(read_ns, rel=0.1)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FIRST, scope="module")
 def test_what_it_says_first_is_what_reading_the_file_says(database: Database, name: str) -> None:
     found = first(database)
@@ -316,6 +318,7 @@ def won_ns(database: Database, names: Sequence[str]) -> int:
     return sum(row["win_ns"] for name in names for row in database.query(name, run).rows())
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", TRACES, scope="module")
 def test_times_to_win_are_those_of_the_json(database: Database, corpus: Path, name: str) -> None:
     """Idle time, communication alone and copies alone."""

@@ -174,5 +174,6 @@ print(made)
 """
 
 
+@pytest.mark.deep
 def test_files_of_arrays_touch_their_own_memory_only(sanitized: Callable[[str], int]) -> None:
     assert sanitized(_MANY) > 300

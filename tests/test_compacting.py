@@ -90,6 +90,7 @@ def kernel_ns(store: Store) -> dict[str, int]:
 # -- the same answers ------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_every_table_has_the_same_rows(store: Store) -> None:
     before, files = rows_of(store), files_of(store)
     found = compact(store, HOUR)
@@ -106,6 +107,7 @@ def test_every_table_has_the_same_rows(store: Store) -> None:
     assert not list(store.path.glob("*/run_id=*"))
 
 
+@pytest.mark.deep
 def test_reports_answer_the_same(store: Store) -> None:
     asked = ("kernel_time", "op_time", "run_summary", "gaps", "launch_bounds", "issues")
 
@@ -125,6 +127,7 @@ def test_reports_answer_the_same(store: Store) -> None:
     assert answers() == before
 
 
+@pytest.mark.deep
 def test_files_are_of_a_size_and_runs_together(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

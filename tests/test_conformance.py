@@ -152,6 +152,7 @@ def test_ours_passes(traces: Path, small_parts: None) -> None:
     check_parser(parser_named("torch-profiler"), sample, effort=30)
 
 
+@pytest.mark.deep
 def test_ours_passes_with_blocks_so_small_that_a_part_has_several(
     traces: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

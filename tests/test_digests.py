@@ -54,7 +54,10 @@ IDENTITY = {"run_id", "source_id", "content_sha256", "content_blake3"}
 Digest = tuple[str, str, str, str]
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    "group",
+    [pytest.param(g, marks=pytest.mark.deep) if g.startswith("corpus-") else g for g in GROUPS],
+)
 def test_each_file_becomes_what_it_did(
     group: str, ingested: Ingested, updates_goldens: bool
 ) -> None:

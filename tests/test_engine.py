@@ -1093,6 +1093,7 @@ def covering(reports: list[Query]) -> list[str]:
     return chosen
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("part", range(2))
 def test_a_small_run_answers_as_a_large_one_does(
     tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch, part: int
@@ -1151,6 +1152,7 @@ def test_a_typo_costs_later_reports_nothing(store: Store) -> None:
 PHASES = ("all", "1..1", "all", "0..1", "stable", "1..1")
 
 
+@pytest.mark.deep
 def test_each_phase_has_its_own_rows(tmp_path: Path, traces: Path) -> None:
     """Rows that several reports use are computed once for a run and a phase, not for a session."""
     ingest(traces.parent / "h100" / "lstm" / "trace.json.gz", tmp_path / "S", Options(run_name="r"))
@@ -1250,6 +1252,7 @@ def test_what_was_asked_is_not_worked_out_again(tmp_path: Path, gpu_trace: Path)
     assert len(database.damages) > 3
 
 
+@pytest.mark.deep
 def test_a_report_of_one_run_reads_no_file_of_another(
     tmp_path: Path, gpu_trace: Path, traces: Path
 ) -> None:

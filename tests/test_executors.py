@@ -211,6 +211,7 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Any]:
         yield AtOnce() if request.param == "the least" else request.param
 
 
+@pytest.mark.sampled(6)
 def test_the_same_rows_in_the_same_order(
     tmp_path: Path,
     gpu_trace: Path,
@@ -245,6 +246,7 @@ def test_the_same_rows_in_the_same_order(
     }
 
 
+@pytest.mark.sampled(6)
 def test_what_is_in_is_not_parsed_again_unless_it_is_replaced(
     tmp_path: Path, sources: Sources, executor: Any
 ) -> None:
@@ -261,6 +263,7 @@ def test_what_is_in_is_not_parsed_again_unless_it_is_replaced(
     assert names_in(store) == ["new", "old"]
 
 
+@pytest.mark.sampled(6)
 def test_labels_are_changed_by_a_replacement_of_all_files(
     tmp_path: Path, sources: Sources, executor: Any
 ) -> None:
@@ -275,6 +278,7 @@ def test_labels_are_changed_by_a_replacement_of_all_files(
     assert list(labels) == [("9",)]
 
 
+@pytest.mark.sampled(6)
 def test_an_error_in_a_file_stops_there_and_what_came_before_stays(
     tmp_path: Path, small_trace: Path, cpu_trace: Path, contents: Contents, executor: Any
 ) -> None:
@@ -295,6 +299,7 @@ def test_an_error_in_a_file_stops_there_and_what_came_before_stays(
     assert staged(tmp_path / "S") == []
 
 
+@pytest.mark.sampled(6)
 def test_files_of_a_set_become_one_run(
     tmp_path: Path, sources: Sources, executor: Any, contents: Contents
 ) -> None:
@@ -334,6 +339,7 @@ def mortal(request: pytest.FixtureRequest) -> Iterator[Any]:
         yield request.param
 
 
+@pytest.mark.sampled(3)
 def test_a_source_whose_worker_dies_once_comes_in(
     tmp_path: Path, sources: Sources, mortal: Any
 ) -> None:
@@ -349,6 +355,7 @@ def test_a_source_whose_worker_dies_once_comes_in(
     assert staged(tmp_path / "S") == []
 
 
+@pytest.mark.sampled(3)
 def test_a_source_that_kills_each_worker_is_left_out_and_all_others_come_in(
     tmp_path: Path, sources: Sources, mortal: Any
 ) -> None:

@@ -149,6 +149,7 @@ def pool(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("how", ["plain", "gz", "gz in members", "zst"])
 def test_two_workers_give_the_rows_of_one(
     tmp_path: Path,
@@ -214,6 +215,7 @@ def damaged(medium_trace: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
     return written
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", ["cut", "invalid byte", "followed by another", "with junk in it"])
 def test_damage_is_the_same_for_two_workers(
     tmp_path: Path,

@@ -118,6 +118,7 @@ def test_a_run_stays_when_the_clock_went_back_before_its_join(
     assert [row["kernel_count"] for row in after] == kernel_counts
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", STEPS)
 def test_each_launch_of_both_steps_has_the_counters_of_its_own(
     program: str, recording: Recording
@@ -133,6 +134,7 @@ def test_each_launch_of_both_steps_has_the_counters_of_its_own(
         assert [row["dram_bytes"] for row in rows] == [number(page, BYTES) for page in pages]
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("program", "step"), [*STEPS.items(), ("graph", 26)])
 def test_so_it_is_with_the_whole_recordings(
     program: str, step: int, corpus: Path, tmp_path: Path
@@ -261,6 +263,7 @@ COUNTED = [Kernel("z", us=11, fma=7)] + [
 STEP = [Kernel(name, grid) for grid, name in enumerate("abcdefgh", 1)]
 
 
+@pytest.mark.deep
 @settings(max_examples=5, deadline=None)
 @given(
     ours=st.lists(st.tuples(st.sampled_from("abcd"), st.integers(1, 2)), min_size=4, max_size=40),

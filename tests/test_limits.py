@@ -166,6 +166,7 @@ def test_python_takes_limits(store: Store) -> None:
         tracekit.open(store.path, memory="lots")
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
 def test_a_command_is_held_where_the_engine_is_not(store: Store) -> None:
     """DuckDB works constants out before its limit holds: 100 bytes for each number of a range."""
@@ -232,6 +233,7 @@ def test_a_question_has_an_end(store: Store) -> None:
     assert list(database.sql(f"SELECT '{'x' * 1_999_000}' = ''").tuples()) == [(False,)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
 @pytest.mark.parametrize("pause_s", [0.0, 0.001, 0.3])
 def test_ctrl_c_twice_is_ctrl_c(store: Store, pause_s: float) -> None:

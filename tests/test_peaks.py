@@ -522,6 +522,7 @@ def device_names(trace: Path) -> set[str]:
     return {name.decode() for text in lists for name in re.findall(rb'"name"\s*:\s*"(.*?)"', text)}
 
 
+@pytest.mark.deep
 def test_devices_of_real_traces_are_found(corpus: Path) -> None:
     found = set().union(*(device_names(path) for path in (corpus / "torch").iterdir()))
     assert {name for name in found if model_named(name)} == IN_TRACES

@@ -523,6 +523,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_name_of_a_run_is_kept_and_stays_inside(
     tmp_path: Path, small_trace: Path, name: str
@@ -737,6 +738,7 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory, small_trace: Path, gpu_tr
     return store
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PLACES)
 def test_a_store_may_lie_anywhere(
     tmp_path: Path, two_runs: Path, gpu_trace: Path, name: str

@@ -98,6 +98,7 @@ class Plain:
         return None
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", TRACES)
 def test_launch_and_operator_of_some_work(ingested: Ingested, name: str) -> None:
     events = events_of(FOLDER / name)

@@ -279,6 +279,7 @@ SOUND = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", HAND_MADE)
 def test_damage_is_read_past_and_strict_refuses_it(
     tracekit: Tracekit, store: Path, tree: Any, sees: Sees, traces: Path, name: str

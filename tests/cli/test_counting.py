@@ -226,6 +226,7 @@ def ask(tracekit: Tracekit, store: Path, columns: Sequence[str]) -> list[dict[st
     return list(csv.DictReader(io.StringIO(done.text)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("capability", sorted(CHIPS))
 def test_with_these_metrics_no_figure_is_missing(
     tracekit: Tracekit, tmp_path: Path, capability: str

@@ -90,6 +90,7 @@ def read_back(file: Path, store: Path) -> Database:
 # -- Chrome traces --------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "source",
     [
@@ -289,6 +290,7 @@ def test_hostile_names_stay_in_their_strings(tracekit: Tracekit, tmp_path: Path)
     assert rows_of(before, "slice") == rows_of(after, "slice")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "source",
     [
@@ -327,6 +329,7 @@ def test_timelines_of_other_formats_are_exported(
         assert events
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("files", "kernel_count", "lane_count"),
     [
@@ -475,6 +478,7 @@ def _value(cell: ElementTree.Element) -> Any:
     return value if value is None or kind != "n" else float(value)
 
 
+@pytest.mark.deep
 def test_a_workbook_has_a_sheet_for_each_report(
     tracekit: Tracekit, ingested: Ingested, tmp_path: Path
 ) -> None:

@@ -127,6 +127,7 @@ def test_other_inputs_are_told(tracekit: Tracekit, tmp_path: Path) -> None:
     assert "careful" not in own.messages
 
 
+@pytest.mark.deep
 def test_operations_of_one_run_and_bytes_of_another(tracekit: Tracekit, tmp_path: Path) -> None:
     table = list(csv.reader(page("lstm")))
     header = table[0]
@@ -378,6 +379,7 @@ def test_names_do_nothing(tracekit: Tracekit, tmp_path: Path) -> None:
     assert rows(store, "SELECT count(match_kind) AS n FROM kernel_match") == [{"n": len(names)}]
 
 
+@pytest.mark.deep
 def test_rooflines_of_measured_work(tracekit: Tracekit, tmp_path: Path) -> None:
     store, lstm = tmp_path / "S", H100 / "lstm"
     brought_in(tracekit, store, lstm=lstm / "trace.json.gz", ncu=lstm / "raw.csv.gz")

@@ -117,6 +117,7 @@ def test_ctrl_c_stops_a_single_process_and_its_threads_too(
     assert sees(store) == FILLED
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("executor", ["process", "thread", "dask"])
 @pytest.mark.parametrize("moment", ["workers start", "workers read"])
 def test_ctrl_c_ends_an_executor(
@@ -207,6 +208,7 @@ run(sys.argv[2:])
 """
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("table", ["kernel", "step", "source_file"])
 @pytest.mark.parametrize("replace", [[], ["--replace"]])
 def test_kill_9_in_the_middle_of_the_commit(

@@ -89,6 +89,7 @@ def test_nothing_is_wrong_with_a_complete_job(job: Job, tracekit: Tracekit) -> N
     assert len(database.query("ranks", {"run_id": database.run_id(None)}).notes) == 2
 
 
+@pytest.mark.deep
 def test_a_rank_in_two_files_has_no_part_in_what_is_compared(job: Job, tracekit: Tracekit) -> None:
     """Worker 5 says that it is rank 4: eight files, as many as ranks."""
     for worker in range(_COUNT):
@@ -284,6 +285,7 @@ def exported(job: Job, tracekit: Tracekit) -> tuple[list[tuple[Any, ...]], str]:
     return kernels_of(file), answer.messages
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("later_us", [5 * HOUR_US, -9 * HOUR_US - 1_800_000_000, 86_400_000_007])
 def test_another_time_zone_changes_no_aligned_time(
     job: Job, tracekit: Tracekit, later_us: int
@@ -317,6 +319,7 @@ def test_another_time_zone_changes_no_aligned_time(
     assert row["reason"] == fault["message"]
 
 
+@pytest.mark.deep
 def test_a_rank_of_another_day_that_shares_no_collective_is_told(
     job: Job, tracekit: Tracekit
 ) -> None:
@@ -423,6 +426,7 @@ MACHINES = (
 )
 
 
+@pytest.mark.deep
 def test_rows_do_not_depend_on_the_time_zone_or_language_of_the_machine(
     job: Job, child: Callable[..., Any]
 ) -> None:

@@ -135,6 +135,7 @@ def test_the_timeline_has_all_work_and_all_idle_time(tracekit: Tracekit, lstm: P
             assert 0 <= start <= start + dur <= device["elapsed"]
 
 
+@pytest.mark.deep
 def test_a_timeline_of_many_kernels_is_merged_and_loses_nothing(
     tracekit: Tracekit, large_trace: Path, ingested: Ingested
 ) -> None:
@@ -155,6 +156,7 @@ def test_a_timeline_of_many_kernels_is_merged_and_loses_nothing(
     assert max(count for count, _ in told) > 5_000
 
 
+@pytest.mark.deep
 def test_ranks_are_on_one_clock_by_collectives(
     tracekit: Tracekit, corpus: Path, ingested: Ingested
 ) -> None:
@@ -242,6 +244,7 @@ def test_a_point_of_a_roofline_says_what_it_is(tracekit: Tracekit, lstm: Path) -
     assert "FLOP" in work
 
 
+@pytest.mark.deep
 def test_without_counters_the_points_are_operators(tracekit: Tracekit, filled: Path) -> None:
     page = page_of(tracekit, "gpu", "--store", filled)
     assert any(text.startswith("Each point is an operator") for text in page.texts["p"])
@@ -266,6 +269,7 @@ def test_only_sections_with_an_answer(tracekit: Tracekit, lstm: Path) -> None:
     assert "Ranks" not in timed
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("file", "wanted"),
     [
@@ -284,6 +288,7 @@ def test_of_other_formats(
     assert page.tables
 
 
+@pytest.mark.deep
 def test_of_two_runs(tracekit: Tracekit, filled: Path) -> None:
     page = page_of(tracekit, "gpu", "small", "--store", filled)
     assert sections(page)[0] == "Comparison"
@@ -309,6 +314,7 @@ def test_of_a_run_without_anything(tracekit: Tracekit, tmp_path: Path) -> None:
     assert "Nothing found to fix." in page.texts["p"]
 
 
+@pytest.mark.deep
 def test_of_some_steps(tracekit: Tracekit, filled: Path) -> None:
     page = page_of(tracekit, "gpu", "--phase", "stable", "--store", filled)
     gaps = page.table("Idle time by cause")
@@ -414,6 +420,7 @@ HARMFUL = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "names", [HARMFUL, ("a" * (1 << 20),), ("<b>" * 40_000,)], ids=["harmful", "long", "many"]
 )

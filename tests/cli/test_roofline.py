@@ -122,6 +122,7 @@ def test_the_plot_fits_the_terminal(
         assert max(map(len, done.text.splitlines())) <= width
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

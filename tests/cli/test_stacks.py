@@ -168,6 +168,7 @@ def test_speedscope(store: Path, tmp_path: Path, tracekit: Tracekit) -> None:
 NUMBER = (int, float)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("runs", "weight"),
     [

@@ -196,6 +196,7 @@ def test_an_error_in_one_thread_ends_the_other(
 ) -> None:
     """The second thread is in the midst of a query when the first one fails."""
     database, is_asking, ended = Database(open_store(filled)), threading.Event(), list[str]()
+    before = {*threading.enumerate()}
 
     def query(name: str, *_: Any) -> Any:
         if threading.current_thread() is threading.main_thread():
@@ -213,6 +214,6 @@ def test_an_error_in_one_thread_ends_the_other(
     monkeypatch.setattr(database, "query", query)
     with pytest.raises(QueryError, match="damaged"):
         summarize(database, "gpu")
-    for thread in set(threading.enumerate()) - {threading.current_thread()}:
+    for thread in {*threading.enumerate()} - before:
         thread.join(20)
     assert ended == ["attribution_coverage"]  # the last part that the second thread asks

@@ -33,6 +33,7 @@ MOST = {
 }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", MOST)
 def test_what_was_planted_is_on_the_path_and_the_pieces_are_the_time_of_the_window(
     ingested: Ingested, corpus: Path, name: str

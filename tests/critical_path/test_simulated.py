@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ programs = st.lists(launches | st.builds(Wait, st.integers(0, 20)), max_size=12)
 )
 
 
+@pytest.mark.deep
 @settings(max_examples=settings().max_examples // 2)  # each is ingested
 @given(programs)
 @example(  # without "relu", the host still waits for "sum"

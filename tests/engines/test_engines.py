@@ -53,6 +53,7 @@ def of_dask() -> Engine:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("engine", [of_duckdb, of_polars, of_dask])
 @pytest.mark.usefixtures("programs")

@@ -143,6 +143,7 @@ def launches(store: Path) -> list[tuple[object, ...]]:
 LAUNCHES = [("training", 3), ("training", 4), ("training", 76)]
 
 
+@pytest.mark.deep
 def test_slurm_script(programs: Path, traces: Path) -> None:
     script = programs / "ingest.sh"
     tasks = [{"SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_COUNT": "2"} for task in (0, 1)]
@@ -152,6 +153,7 @@ def test_slurm_script(programs: Path, traces: Path) -> None:
         assert sorted((run, count) for run, _, count in found) == LAUNCHES
 
 
+@pytest.mark.deep
 def test_slurm_script_tells_a_failure_and_reads_the_rest(programs: Path, traces: Path) -> None:
     (traces / "a 1.json.gz").write_bytes(b"nothing")
     task = {"SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_COUNT": "1"}

@@ -53,6 +53,7 @@ def engine(spark: SparkSession, programs: Path) -> Engine:
     )
 
 
+@pytest.mark.deep
 def test_spark_has_the_same(engine: Engine, found: Known) -> None:
     """In one test, so that it starts once, also where several workers share the tests."""
     for check in CHECKS:

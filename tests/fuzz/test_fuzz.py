@@ -31,6 +31,7 @@ def test_seeds_are_read(target: Target) -> None:
     assert any(target.accepts(INGESTED_EVERY, seed) for seed in target.seeds)
 
 
+@pytest.mark.sampled(6)
 def test_damaged_inputs_are_read_or_refused(target: Target) -> None:
     contents = [mutated(target.name, number, target.seeds) for number in range(1, INPUTS + 1)]
     read = [target.accepts(number, content) for number, content in enumerate(contents, start=1)]
@@ -63,6 +64,7 @@ def test_what_once_broke_a_rule_does_not(file: Path, tmp_path: Path) -> None:
     target.accepts(int(number) if number.isdecimal() else INGESTED_EVERY, file.read_bytes())
 
 
+@pytest.mark.deep
 def test_the_command_counts_what_it_tries(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["--inputs", "20", "--format", "caffe-time", "--workers", "1"]) == 0
     row = capfd.readouterr().out.splitlines()[-1].split("|")

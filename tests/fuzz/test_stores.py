@@ -10,6 +10,7 @@ import sys
 import pytest
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills its own processes")
 def test_kills_and_crowds() -> None:
     command = [sys.executable, "-m", "tests.fuzz.stores", "--kills", "3", "--minutes", "0.04"]

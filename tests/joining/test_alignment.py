@@ -343,6 +343,7 @@ def test_few_differences_cost_few_matches(
 # How long it takes
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("timeline", "counters"),
     [

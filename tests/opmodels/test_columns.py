@@ -179,6 +179,7 @@ def test_no_arguments_make_a_model_fail(
     assert all(number is None or number >= 0 for number in found[2:6])
 
 
+@pytest.mark.deep
 def test_no_operator_of_the_corpus_makes_a_model_fail(corpus: Path, ingested: Ingested) -> None:
     """Seven traces of torch 1.8 to 2.9, with and without types and values, of TorchScript too."""
     names = [

@@ -226,6 +226,7 @@ def test_a_net_that_glog_cut_tells_the_types_before_the_cut(read: Read) -> None:
     assert "other_text" not in found.issues
 
 
+@pytest.mark.deep
 def test_a_hostile_net_cannot_grow_without_end(read: Read) -> None:
     echo = "layer {\n" * 200_000
     lines = "".join(f"l{n}\tforward: 1 ms.\n" for n in range(100_000))

@@ -128,6 +128,7 @@ def test_a_net_longer_than_a_message_of_glog() -> None:
     assert found.codes == ["cut_net"]
 
 
+@pytest.mark.deep
 def test_no_other_file_is_claimed() -> None:
     taken = []
     for path in sorted(CORPUS.rglob("*")):

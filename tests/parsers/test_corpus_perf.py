@@ -131,6 +131,7 @@ def test_what_is_not_of_perf_is_refused(name: str) -> None:
         detect(Source.at(CORPUS / "perf" / name))
 
 
+@pytest.mark.deep
 def test_no_other_file_is_claimed() -> None:
     taken = []
     for path in sorted(CORPUS.rglob("*")):

@@ -420,6 +420,7 @@ _EMPTY = pa.table(
 )
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", TRACES)
 def test_rows_are_the_events_of_the_file(name: str, recorded: Recorded) -> None:
     """One test for each file, so that it is decoded once: the account, the sums, the rows."""

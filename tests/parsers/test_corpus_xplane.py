@@ -97,6 +97,7 @@ def test_it_is_claimed_by_one(name: str) -> None:
     assert detect(Source.at(CORPUS / f"{name}.xplane.pb")).parser.name == "tensorflow-profiler"
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_event_has_a_row(name: str, plain: dict[str, Parsed]) -> None:
     found, count = plain[name], sum(1 for _ in events(name))
@@ -222,6 +223,7 @@ def program_id(program: str) -> str:
     return program[program.rindex("(") + 1 : -1]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", WITH_PROGRAMS)
 def test_instructions_are_those_of_hlo_stats(
     name: str, asked: dict[str, Parsed], tables: dict[str, dict[str, Table]]

@@ -281,6 +281,7 @@ def test_what_has_no_benchmark_is_refused(content: str, tmp_path: Path) -> None:
         list(GoogleBenchmarkParser().parse(Source.at(tmp_path / "file"), Report()))
 
 
+@pytest.mark.deep
 def test_a_hundred_thousand_runs(tmp_path: Path) -> None:
     runs = ",\n".join(
         f'{{"name": "f/{i}", "run_name": "f/{i}", "run_type": "iteration", "repetitions": 1, '

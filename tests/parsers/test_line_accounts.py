@@ -137,6 +137,7 @@ FILES = sorted(
 )
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", FILES)
 def test_every_line_is_told(name: str, tmp_path: Path) -> None:
     path = ROOT / "fixtures" / name

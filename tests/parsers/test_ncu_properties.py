@@ -181,6 +181,7 @@ def test_the_three_pages_of_a_report_give_the_same_rows(
 # -- what stands around the rows ------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pages
 @given(report=reports(), data=st.data())
 @QUICK
@@ -227,6 +228,7 @@ def test_output_of_the_program_on_the_line_of_a_row_changes_nothing(
     assert content_of(read(path, "".join(mixed))) == content_of(read(path, whole))
 
 
+@pytest.mark.sampled(3)
 @pages
 @given(report=reports())
 @QUICK
@@ -252,6 +254,7 @@ def test_encoding_and_line_ends_change_nothing(
         assert found.codes == plain.codes
 
 
+@pytest.mark.sampled(3)
 @pages
 @given(report=reports(), size=st.integers(4, 400))
 @QUICK

@@ -1465,6 +1465,7 @@ def test_numbers_of_metrics_are_forgotten_in_time(
             assert row["metric_name"] == f"unit__counter{int(row['value'])}.sum"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", sorted(p.parent.name for p in FIXTURES.glob("*/report.*")))
 def test_conforms(case: str) -> None:
     (path,) = (FIXTURES / case).glob("report.*")
@@ -1483,6 +1484,7 @@ def test_a_raw_page_of_many_launches_conforms(
     check_parser(NsightComputeParser(), page, effort=40)
 
 
+@pytest.mark.deep
 def test_random_damage_to_rows_never_gives_a_wrong_unit(read: Read) -> None:
     """A byte dropped anywhere costs no more than what it stands in."""
     report = [

@@ -90,6 +90,7 @@ def read_both(
     return taken
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("content", list(pages()))
 def test_real_pages(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     for block_bytes in (1 << 14, 1 << 18):
@@ -105,6 +106,7 @@ def test_every_kind_of_cell(tmp_path: Path, seed: int, monkeypatch: pytest.Monke
     assert any(read_both(tmp_path, content.replace(b"\n", b"\r\n"), monkeypatch))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_damage(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)

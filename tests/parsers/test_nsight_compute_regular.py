@@ -129,6 +129,7 @@ def read_both(
     return taken
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("content", list(pages()))
 def test_real_pages(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     for block_bytes in (BLOCK_BYTES, 1 << 16):
@@ -137,6 +138,7 @@ def test_real_pages(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPa
         assert all(taken[4:])  # after the units and the first row, also once for the notation
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_every_kind_of_cell(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     content = made(seed)
@@ -164,6 +166,7 @@ def test_sql_sees_each_cell_as_written(tmp_path: Path, monkeypatch: pytest.Monke
     assert 0 < stored.null_count < len(stored)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("has_quotes", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_damage(
@@ -242,6 +245,7 @@ def metric_rows(database: Database, where: str = "true") -> Counter[str]:
     return Counter(map(str, database.sql(f"FROM kernel_metric WHERE {where}").rows()))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("has_library", [True, False])
 @pytest.mark.parametrize("seed", [0, 1, 4, 5])
 def test_wide_rows_are_seen_as_rows(

@@ -1146,6 +1146,7 @@ def test_a_line_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch, read: Read
     assert 98_000 < issue.lost_bytes <= 100_000 + 1024
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_conforms(path: Path) -> None:
     check_parser(NvprofParser(), path.read_bytes(), effort=60)

@@ -47,6 +47,7 @@ def test_rows_are_read_at_once(
         assert all(read_both(tmp_path, events(rows).replace(b"\n", end), monkeypatch))
 
 
+@pytest.mark.deep
 def test_many_rows_settle_the_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trace after few rows decides how many bytes a KB has; after many, it is 1,024."""
     (trace,) = (ROOT / "fixtures/nvprof/gpu-trace-csv").iterdir()
@@ -149,6 +150,7 @@ def test_totals_are_divided_as_decimals_are(
     assert read_both(tmp_path, events(rows), monkeypatch, 1 << 20) == [True]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_damage(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)

@@ -148,6 +148,7 @@ def test_a_row_that_differs(
     assert read_both(tmp_path, launches(rows), monkeypatch, 1 << 20) == [expected]
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("is_wide")
 def test_many_rows_settle_the_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trace after few rows decides how many bytes a KB has; after many, it is 1,024."""
@@ -160,6 +161,7 @@ def test_many_rows_settle_the_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert any(read_both(tmp_path, content, monkeypatch, 4 << 10))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.usefixtures("is_wide")
 @pytest.mark.parametrize("seed", range(12))
 def test_damage(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,7 @@ def test_repeated_rows_are_read_at_once(
     assert all(taken)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("units", "is_taken"),
     [
@@ -100,6 +101,7 @@ def test_a_row_that_differs(
     assert taken == [is_taken]
 
 
+@pytest.mark.deep
 def test_the_scale_of_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if the first copy that tells it comes before, at or after the first batch."""
     by_1000 = ROWS[1].replace(b"0.125000,0.077610", b"0.125000,0.000081380")
@@ -111,6 +113,7 @@ def test_the_scale_of_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             assert taken == [True]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_damage(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)

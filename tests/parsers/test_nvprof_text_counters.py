@@ -149,6 +149,7 @@ def test_the_metrics_of_darknet(
     assert all(read_both(tmp_path, content, monkeypatch, 1 << 16))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_damage(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)

@@ -157,6 +157,7 @@ def test_a_call_that_differs(
     assert read_both(tmp_path, trace(rows), monkeypatch, 1 << 20) == [is_taken]
 
 
+@pytest.mark.deep
 def test_the_scale_of_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if the first copy that tells it comes before, at or after the first batch.
 
@@ -186,6 +187,7 @@ def test_the_trace_of_dlbench(
     assert all(read_both(tmp_path, gzip.decompress(file.read_bytes()), monkeypatch, 1 << 20))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("head", [HEAD, [*HEAD[:4], TITLE]], ids=["device", "calls"])
 @pytest.mark.parametrize("seed", range(12))
 def test_damage(

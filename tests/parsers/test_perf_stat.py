@@ -921,6 +921,7 @@ def test_an_infinite_or_negative_number(read: Read) -> None:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name", ["repeats/stat.txt", "intel_trio/stat.csv", "core_json/stat.json", "cpus_csv/stat.csv"]
 )

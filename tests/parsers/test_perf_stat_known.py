@@ -77,6 +77,7 @@ def check_line_by_line(path: Path, least: int = 0) -> None:
     assert ways[0] == ways[1] == ways[2] == ways[3]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_fixture_again_and_again(tmp_path: Path, path: Path) -> None:
     again = tmp_path / "stat"
@@ -162,6 +163,7 @@ def known_words(line: str) -> list[tuple[int, int]]:
     return places
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("form", ["csv", "json", "txt"])
 @pytest.mark.parametrize("share", [0.004, 0.2])
 def test_odd_lines_among_known_ones(tmp_path: Path, form: str, share: float) -> None:
@@ -170,6 +172,7 @@ def test_odd_lines_among_known_ones(tmp_path: Path, form: str, share: float) -> 
     check_line_by_line(path, least=500)
 
 
+@pytest.mark.deep
 def test_formats_one_after_the_other(tmp_path: Path) -> None:
     path = tmp_path / "stat"
     forms = ["json", "txt", "json", "csv", "txt", "json", "csv"]

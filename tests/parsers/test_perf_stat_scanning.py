@@ -248,6 +248,7 @@ print(failed)
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("script", "least"), [(_DAMAGED_LINES, 12), (_LACKING_LINES, 5)])
 def test_it_touches_its_own_memory_only(
     sanitized: Callable[[str], int], tmp_path: Path, script: str, least: int

@@ -511,6 +511,7 @@ def test_lines_of_many_events_are_read_in_pieces(
     assert sorted(in_pieces["op_stat"], key=str) == sorted(at_once["op_stat"], key=str)
 
 
+@pytest.mark.deep
 def test_every_cut_keeps_what_is_before_it_and_says_so(read: Read) -> None:
     found = read(SAMPLE)
     # A while of which nothing but its beginning is left cannot be told from work.

@@ -97,6 +97,7 @@ def _sorted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("case", CASES)
 def test_conforms(case: str) -> None:
     check_parser(TensorflowToolsParser(), content_of(case), effort=30)
@@ -355,6 +356,7 @@ def test_operators_of_the_demo_profile(corpus: Path) -> None:
 # -- telling them from others ---------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_every_dump_is_told_from_every_other_file(corpus: Path) -> None:
     own = {path.name for case in CASES for path in [dump_of(case)]}
     for path in sorted((*corpus.rglob("*"), *(ROOT / "fixtures").rglob("*"))):

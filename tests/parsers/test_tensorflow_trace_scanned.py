@@ -204,6 +204,7 @@ ODD = [
 ]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: path.name)
 def test_every_trace_is_what_python_makes_of_it(path: Path) -> None:
     fast, slow = read_both(path, "tensorflow-trace")
@@ -248,6 +249,7 @@ def without_places(table: Any) -> list[dict[str, Any]]:
     return [row | {"event_id": None} for row in table.to_pylist()]
 
 
+@pytest.mark.deep
 def test_many_kinds_of_events_are_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +265,7 @@ def test_many_kinds_of_events_are_forgotten(
     assert both(path, trace(texts)) == whole
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("part", range(8))
 def test_damaged_traces_give_what_python_gives(part: int, tmp_path: Path) -> None:
     rng, path = random.Random(part), tmp_path / "trace.json"

@@ -51,6 +51,7 @@ def read_both(path: Path) -> tuple[tuple[Any, ...] | str, tuple[Any, ...] | str]
         return fast, read(path)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.name)
 def test_every_dump_is_what_python_makes_of_it(path: Path) -> None:
     fast, slow = read_both(path)
@@ -224,5 +225,6 @@ print(sound)
 """
 
 
+@pytest.mark.deep
 def test_it_touches_its_own_memory_only(sanitized: Callable[[str], int]) -> None:
     assert sanitized(_WALKED) > 100

@@ -1629,6 +1629,7 @@ events = (
 )
 
 
+@pytest.mark.deep
 @settings(
     max_examples=300,
     deadline=None,

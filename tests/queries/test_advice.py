@@ -47,6 +47,7 @@ def files_of(name: str) -> list[Path]:
     return [path for path in files if path.stem != "expected"]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", FILES)
 def test_every_finding_is_listed_once_for_every_kind_of_file(ingested: Ingested, name: str) -> None:
     for file in files_of(name)[:3]:
@@ -135,6 +136,7 @@ def _idle_ns(database: Database, query: str) -> dict[int, int]:
     return {row["device_id"]: int(row["ns"]) for row in database.sql(query).rows()}
 
 
+@pytest.mark.deep
 @given(rows=_work())
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -59,6 +59,7 @@ def parts_of(session: Session, a: str, b: str, by: str) -> tuple[dict[str, Any],
     return total, [row for row in rows if row["row_kind"] == "part"]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("a", "b"), PAIRS)
 @pytest.mark.parametrize("by", ["kernel", "op", "layer", "phase", "category"])
 def test_the_parts_add_up_to_the_time_in_the_file(

@@ -345,6 +345,7 @@ def test_what_is_far_from_every_roof_is_latency(query: Any) -> None:
     assert {row["bound_kind"] for row in every} == {"latency"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("run", ["micro", "lstm", "conv2d_fp16_b16"])
 def test_every_report_names_the_same_bound(
     store: Store, database: Database, query: Any, run: str

@@ -305,6 +305,7 @@ def test_kernels_are_those_of_plain_python(write_store: WriteStore, rows: list[R
         assert is_whole == (row["reason"] is None)
 
 
+@pytest.mark.deep
 @FEW
 @given(
     rows=st.lists(
@@ -463,6 +464,7 @@ def answers(database: Database) -> dict[str, Any]:
     return {name: without_reasons(figures_of(report(database, name))) for name in REPORTS}
 
 
+@pytest.mark.deep
 @FEWER
 @given(rows=launches(), cut=st.integers(2, 3))
 def test_it_does_not_matter_how_launches_are_spread(
@@ -481,6 +483,7 @@ def test_it_does_not_matter_how_launches_are_spread(
             assert answers(spread) == expected
 
 
+@pytest.mark.deep
 @FEWER
 @given(rows=launches(), data=st.data())
 def test_it_does_not_matter_which_export_has_a_counter(

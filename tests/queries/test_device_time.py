@@ -156,6 +156,7 @@ def summed(works: Mapping[str, Sequence[Timed]]) -> dict[str, list[dict[str, Any
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("is_known", "is_summed"),
     [(True, False), (False, False), (True, True)],

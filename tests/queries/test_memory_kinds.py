@@ -80,6 +80,7 @@ def pools_of(trace: Path) -> dict[tuple[int, int], list[dict[str, Any]]]:
     return {pool: sorted(own, key=lambda e: e["ts"]) for pool, own in pools.items()}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", CORPUS)
 def test_kinds_make_the_profilers_total(corpus: Path, ingested: Ingested, name: str) -> None:
     """At the largest total: what was there before, and every block allocated by then and held."""

@@ -46,6 +46,7 @@ def own_words(trace: Path) -> dict[str, float]:
     return found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FILES)
 def test_every_report_finds_the_same_time_for_a_class(
     name: str, corpus: Path, ingested: Ingested

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import ROOT
 from tracekit.engine import Database
 from tracekit.intake import Options, ingest
@@ -141,6 +143,7 @@ def test_fixtures_say_what_perf_says(tmp_path: Path) -> None:
     assert {"dur_ns", "used_cpu_count", "clock_hz", "ipc", "branch_miss_ratio"} <= set(columns)
 
 
+@pytest.mark.deep
 def test_real_files_say_what_perf_says(corpus: Path, tmp_path: Path) -> None:
     """Fourteen files of Intel, AMD and Arm, of perf 4 to 6."""
     paths = [path for path in sorted((corpus / "perf").glob("*.txt")) if "likwid" not in path.name]

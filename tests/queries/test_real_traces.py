@@ -65,6 +65,7 @@ TRACES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TRACES)
 def test_gpu_utilization_and_kernel_time_are_what_plain_python_finds(
     name: str, request: pytest.FixtureRequest, ingested: Ingested

@@ -505,6 +505,7 @@ print(source.place.stat().st_size, peak() - before)
 """
 
 
+@pytest.mark.deep
 def test_memory_does_not_follow_the_size(ranged: Web, tmp_path: Path) -> None:
     size = 300 << 20
     with (ranged.folder / "a.bin").open("wb") as file:

@@ -54,6 +54,7 @@ class Heard(Listener):
         self.read.append((read, expected))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("form", ["plain", "gzip"])
 def test_an_object_gives_the_rows_of_the_file(
@@ -70,6 +71,7 @@ def test_an_object_gives_the_rows_of_the_file(
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_large_object_is_read_in_parts(
     workers: int, s3: S3, large_trace: Path, tmp_path: Path, contents: Contents

@@ -120,6 +120,7 @@ def test_what_is_removed_is_gone(s3: S3, gpu_trace: Path, small_trace: Path) -> 
     assert list(Database(open_store(URL)).run_names()) == ["stays"]
 
 
+@pytest.mark.deep
 def test_it_is_compacted(s3: S3, tmp_path: Path, contents: Contents) -> None:
     for number in range(5):
         bring_in(URL, write(tmp_path / f"{number}.json", number + 1), run_name=f"r{number % 2}")
@@ -136,6 +137,7 @@ def test_it_is_compacted(s3: S3, tmp_path: Path, contents: Contents) -> None:
     assert list(open_store(URL).check(is_deep=True)) == []
 
 
+@pytest.mark.deep
 def test_commands_say_the_url(
     s3: S3, gpu_trace: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -151,6 +153,7 @@ def test_commands_say_the_url(
     assert f"tracekit: {URL}: the store is empty" in capsys.readouterr().err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("executor", ["process", "thread", "dask"])
 def test_executors_bring_in_the_same(executor: str, s3: S3, tmp_path: Path, staging: Path) -> None:
     if executor == "dask":
@@ -166,6 +169,7 @@ def test_executors_bring_in_the_same(executor: str, s3: S3, tmp_path: Path, stag
     assert left_in(staging) == []
 
 
+@pytest.mark.deep
 def test_a_web_folder_is_a_store_to_read(
     web: tuple[str, Path], small_trace: Path, contents: Contents
 ) -> None:
@@ -194,6 +198,7 @@ def bytes_of(s3: S3, name: str) -> int:
     return sum(r.given_bytes for r in s3.faulty.contents() if f"/{name}/" in r.path)
 
 
+@pytest.mark.deep
 def test_only_the_row_groups_and_columns_that_are_asked_for_are_read(
     s3: S3, many_rows: Path
 ) -> None:
@@ -248,6 +253,7 @@ def first_of_each(word: str, method: str) -> Callable[[Request], str | None]:
     return fault
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("word", ["503", "cut"])
 def test_faults_that_pass_change_nothing(word: str, s3: S3, at_once: None, tmp_path: Path) -> None:
     s3.faulty.cut_after = 100
@@ -286,6 +292,7 @@ def test_a_fault_while_a_query_reads_is_one_line(
     assert list(database.sql("SELECT count(*) FROM kernel").tuples()) == [(KERNELS,)]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("place", ["tracekit.json", "source_file", "kernel"])
 @pytest.mark.parametrize("word", ["403", "503"])
 def test_a_fault_while_a_store_is_opened_is_one_line(
@@ -300,6 +307,7 @@ def test_a_fault_while_a_store_is_opened_is_one_line(
     assert str(told.value).startswith(URL)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("stops_at", ["/kernel/", "/_", "/source_file/"])
 @pytest.mark.parametrize("word", ["403", "503"])
 def test_a_source_that_cannot_be_written_is_not_there(
@@ -360,6 +368,7 @@ def test_credentials_are_not_taken_from_the_url(url: str) -> None:
         assert SECRET not in str(told.value)
 
 
+@pytest.mark.deep
 def test_a_name_with_patterns_reaches_no_other_store(s3: S3, tmp_path: Path) -> None:
     odd, other = f"s3://{BUCKET}/a[*]b/S*", f"s3://{BUCKET}/a*b/SX"
     bring_in(odd, write(tmp_path / "1.json", 1), run_name="a")
@@ -375,6 +384,7 @@ def test_a_name_with_patterns_reaches_no_other_store(s3: S3, tmp_path: Path) -> 
     assert list(open_store(other).check(is_deep=True)) == []
 
 
+@pytest.mark.deep
 def test_markers_of_folders_do_no_harm(s3: S3, tmp_path: Path) -> None:
     s3.put("some where/S/", b"")
     bring_in(URL, write(tmp_path / "1.json", 1), run_name="a")
@@ -388,6 +398,7 @@ def test_markers_of_folders_do_no_harm(s3: S3, tmp_path: Path) -> None:
     assert kernels(URL) == [("a", 1000), ("a", 2000)]
 
 
+@pytest.mark.deep
 def test_damage_is_found(s3: S3, gpu_trace: Path, small_trace: Path) -> None:
     bring_in(URL, gpu_trace, run_name="a")
     bring_in(URL, small_trace, run_name="b")
@@ -414,6 +425,7 @@ def command(*words: str | Path) -> list[str]:
     return [sys.executable, "-m", "tracekit", *map(str, words)]
 
 
+@pytest.mark.deep
 def test_writers_at_once_bring_in_everything_once(s3: S3, tmp_path: Path) -> None:
     files = [write(tmp_path / f"{i}.json", i + 1) for i in range(4)]
     started = [
@@ -502,6 +514,7 @@ def test_the_same_content_by_two_is_one_source(
     assert kernels(URL) == []  # the other does not come to light
 
 
+@pytest.mark.deep
 def test_what_is_removed_while_it_is_compacted_does_not_come_back(
     s3: S3, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -520,6 +533,7 @@ def test_what_is_removed_while_it_is_compacted_does_not_come_back(
     assert kernels(URL) == [("r0", 1000), ("r2", 3000)]
 
 
+@pytest.mark.deep
 def test_two_compactions_at_once_count_nothing_twice(
     s3: S3, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -533,6 +547,7 @@ def test_two_compactions_at_once_count_nothing_twice(
     assert kernels(URL) == expected
 
 
+@pytest.mark.deep
 def test_a_run_that_is_removed_under_a_reader_is_told(
     s3: S3, gpu_trace: Path, small_trace: Path
 ) -> None:
@@ -550,6 +565,7 @@ def test_a_run_that_is_removed_under_a_reader_is_told(
     assert list(reader.run_names()) == ["stays"]
 
 
+@pytest.mark.deep
 def test_a_killed_ingest_leaves_nothing_visible_and_the_next_clears_it(
     s3: S3, gpu_trace: Path, small_trace: Path, staging: Path
 ) -> None:

@@ -96,6 +96,7 @@ def executor(request: pytest.FixtureRequest, s3: S3) -> Iterator[str]:
 # -- the same by each ------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 def test_objects_give_the_rows_of_files(
     executor: str,
     s3: S3,
@@ -200,6 +201,7 @@ print(outcome.event_count)
 """
 
 
+@pytest.mark.deep
 def test_a_process_that_is_forked_reads_too(s3: S3, gpu_trace: Path, tmp_path: Path) -> None:
     # what libraries keep of a connection does not work there
     command = [sys.executable, "-c", FORKED, s3.put("a.json.gz", gpu_trace), str(tmp_path / "S")]
@@ -224,6 +226,7 @@ def kills(s3: S3, store: Path, name: str, times: int) -> None:
     s3.faulty.fault = fault
 
 
+@pytest.mark.deep
 def test_an_object_whose_worker_is_killed_as_it_copies_comes_in(
     s3: S3, gpu_trace: Path, small_trace: Path, tmp_path: Path, contents: Contents
 ) -> None:
@@ -239,6 +242,7 @@ def test_an_object_whose_worker_is_killed_as_it_copies_comes_in(
     assert staged(tmp_path / "S") == []
 
 
+@pytest.mark.deep
 def test_a_set_keeps_its_run_if_the_worker_of_one_dies(s3: S3, tmp_path: Path) -> None:
     dump = (XPROF / "host.xplane.pb").read_bytes()
     folder = tmp_path / "plugins" / "profile" / "first"
@@ -445,6 +449,7 @@ def test_what_libraries_say_and_log_is_not_printed(
 # -- slow servers, and memory ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["process", "thread"])
 def test_ctrl_c_ends_slow_transfers_at_once(
     name: str, s3: S3, large_trace: Path, tmp_path: Path
@@ -482,6 +487,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.deep
 def test_memory_does_not_follow_the_size(ranged: Web, tmp_path: Path) -> None:
     script = tmp_path / "ingest.py"
     script.write_text(MEMORY)

@@ -66,6 +66,7 @@ def test_areas_stand_upon_each_other_and_the_peak_is_marked() -> None:
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("Time", "Memory [B]")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("count", [1, 7])
 def test_panels_of_every_size(size: str, count: int) -> None:
@@ -107,6 +108,7 @@ def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
         assert line.isprintable()
 
 
+@pytest.mark.sampled(6)
 def test_any_name_can_be_drawn(hostile_in_pictures: str) -> None:
     hostile = hostile_in_pictures
     panel = replace(PANEL, title=hostile)

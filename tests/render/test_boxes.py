@@ -97,6 +97,7 @@ def test_thousands_of_dots_are_pixels() -> None:
     ]
 
 
+@pytest.mark.sampled(6)
 def test_any_name_can_be_drawn(hostile_in_pictures: str) -> None:
     hostile = hostile_in_pictures
     chart = replace(

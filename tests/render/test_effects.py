@@ -85,6 +85,7 @@ def test_effects_of_nothing() -> None:
     assert any("+0 ± 0" in line for line in text_of(chart))
 
 
+@pytest.mark.sampled(6)
 def test_any_name_can_be_drawn(hostile_in_pictures: str) -> None:
     hostile = hostile_in_pictures
     chart = replace(

@@ -149,6 +149,7 @@ def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
             assert line.isprintable()
 
 
+@pytest.mark.sampled(6)
 def test_any_name_can_be_drawn_and_does_nothing(hostile_in_pictures: str) -> None:
     frames = tuple(replace(frame, name=hostile_in_pictures) for frame in FRAMES)
     svg = encoded(draw(replace(CHART, frames=frames)).figure, "svg", size_named("page"))

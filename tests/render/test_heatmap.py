@@ -183,6 +183,7 @@ def test_a_picture_is_the_same_each_time() -> None:
     assert once == again
 
 
+@pytest.mark.sampled(6)
 def test_any_name_can_be_drawn(hostile_in_pictures: str) -> None:
     hostile = hostile_in_pictures
     cells = (

@@ -351,6 +351,7 @@ def twins(session: Session) -> list[Figure]:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
 def test_the_same_chart_is_the_same_file(twins: list[Figure], kind: str) -> None:
     one, other = (encoded(figure, kind, SIZES["page"]) for figure in twins)
@@ -510,6 +511,7 @@ def plain(session: Session) -> Axes:
     return axes_of(draw(renamed(session.roofline_data(["four"]), "plain")).figure)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name)[:20])
 def test_a_name_changes_nothing_but_itself(four: Chart, plain: Axes, name: str) -> None:
     figure = draw(renamed(four, name)).figure

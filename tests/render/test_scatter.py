@@ -108,6 +108,7 @@ def test_many_numbers_have_a_bar_of_colors() -> None:
     assert "10 ms" in [tick.get_text() for tick in bar.get_xticklabels()]
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_panels_of_every_size(size: str, count: int) -> None:
@@ -154,6 +155,7 @@ def test_a_hundred_thousand_points() -> None:
     assert len(image) < 5_000_000
 
 
+@pytest.mark.sampled(6)
 def test_any_name_can_be_drawn(hostile_in_pictures: str) -> None:
     hostile = hostile_in_pictures
     chart = hostile_chart(hostile)

@@ -373,6 +373,7 @@ def test_ceilings_are_told_by_device() -> None:
 # -- what a file may hold --------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("width", [LEAST_WIDTH, 80, 160])
 @pytest.mark.parametrize("kind", ["bound", "run", "level", "trajectory"])
 def test_names_do_no_harm(kind: str, hostile: str, width: int) -> None:

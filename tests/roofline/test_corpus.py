@@ -55,6 +55,7 @@ def opened(ingested: Ingested) -> Opened:
     return session
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", sorted(DRAWN))
 def test_operations_and_bytes_make_a_figure(name: str, opened: Opened) -> None:
     session = opened(name)
@@ -102,6 +103,7 @@ def test_operations_and_bytes_without_times_make_a_complexity_plane(opened: Open
         session.roofline_data(["real"])
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", sorted(set(FILES) - DRAWN - WITHOUT_KERNELS))
 def test_what_is_missing_is_said(name: str, opened: Opened) -> None:
     with pytest.raises(UsageError, match=r"unknown for|not have|no kernels with") as caught:

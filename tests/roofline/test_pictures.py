@@ -33,6 +33,7 @@ def session(script: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Ses
     return store
 
 
+@pytest.mark.deep
 def test_the_page_shows_what_the_script_draws(script: ModuleType, session: Session) -> None:
     names = {name for name, drawn in script.pictures(session) if drawn.figure.axes}
     shown = re.findall(r"\(rooflines/([\w-]+)\.png\)", (ROOT / "docs" / "rooflines.md").read_text())

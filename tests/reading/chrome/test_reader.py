@@ -415,6 +415,7 @@ def test_parts_of_any_trace_give_the_whole_or_say_so(
         assert found == as_one(content, read)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("parting", PARTINGS)
 @pytest.mark.parametrize(
     "damage", [(b"event 250", b"event \xff"), (b"event 250", b'event "250" x'), (b'": ', b'" ')]
@@ -493,6 +494,7 @@ CUT_EVENTS = TWENTY[:5] + [
 ]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("around", [{}, LIST], ids=["object", "list"])
 @pytest.mark.parametrize("size", [256, 1 << 20])
 @pytest.mark.parametrize("residue", range(8))
@@ -623,6 +625,7 @@ def others(events: list[Event], place: int) -> list[Event]:
     return [e for e in events if "n" in e["args"] and e["args"]["n"] != place]
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("around", [{}, LIST], ids=["object", "list"])
 @pytest.mark.parametrize("size", [300, 1 << 20])
 @pytest.mark.parametrize("kind", KINDS)
@@ -775,6 +778,7 @@ def test_the_place_of_the_second_trace_is_told(read: Read) -> None:
     assert issue.first_offset_bytes == len(first)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("residue", range(4))
 def test_a_trace_begun_again_after_a_cut(residue: int, read: Read, by_json: ByJson) -> None:
     first, second = written(TWENTY[:10]), written(TWENTY[10:])

@@ -52,6 +52,7 @@ def test_what_is_built_is_what_is_loaded() -> None:
     assert compiling.NAME == compiled.NAME
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: path.relative_to(path.parents[2]))
 def test_every_trace_is_what_python_makes_of_it(path: Path, library: Any) -> None:
     fast, slow = read_both(path)
@@ -306,6 +307,7 @@ def seeds() -> list[bytes]:
     return [f'{{"traceEvents": [{texts}]}}'.encode(), f"[{texts}]".encode(), *hand_made]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("part", range(8))
 def test_damaged_traces_give_what_python_gives(part: int, tmp_path: Path, library: Any) -> None:
     rng, path, contents = random.Random(part), tmp_path / "trace.json", seeds()
@@ -500,23 +502,28 @@ print(sound)
 """
 
 
+@pytest.mark.deep
 def test_sanitizers_find_nothing(sanitized: Callable[[str], int]) -> None:
     """Addresses and undefined behavior; the text ends where its allocation does."""
     assert sanitized(_DAMAGE) > 50, "most are refused, but not all"
 
 
+@pytest.mark.deep
 def test_sanitizers_find_nothing_in_what_the_viewer_reads(sanitized: Callable[[str], int]) -> None:
     assert sanitized(_VIEWER + _DAMAGE) > 50
 
 
+@pytest.mark.deep
 def test_no_lack_of_memory_harms(sanitized: Callable[[str], int]) -> None:
     assert sanitized(_LACK) > 50
 
 
+@pytest.mark.deep
 def test_no_lack_of_memory_harms_what_the_viewer_reads(sanitized: Callable[[str], int]) -> None:
     assert sanitized(_VIEWER + _LACK) > 20
 
 
+@pytest.mark.deep
 def test_the_walk_to_contexts_touches_its_own_memory_only(sanitized: Callable[[str], int]) -> None:
     assert sanitized(_WALK) >= 3, "the walker, and its table each time that it grows"
 
@@ -525,11 +532,13 @@ def test_the_cells_of_a_table_touch_their_own_memory_only(sanitized: Callable[[s
     assert sanitized(_CELLS) > 200
 
 
+@pytest.mark.deep
 def test_rows_like_those_before_them_touch_their_own_memory_only(
     sanitized: Callable[[str], int],
 ) -> None:
     assert sanitized(_REPEATS) > 200
 
 
+@pytest.mark.deep
 def test_rows_of_mixed_cells_touch_their_own_memory_only(sanitized: Callable[[str], int]) -> None:
     assert sanitized(_MIXED) > 200

@@ -109,6 +109,7 @@ def test_damaged_quotes_are_left_to_the_csv_module(
         assert both(monkeypatch, b"\n".join(lines).split(b"\n"), 3, 1) is None
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(200))
 def test_both_ways_sound_or_damaged(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
