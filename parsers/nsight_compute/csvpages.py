@@ -410,11 +410,27 @@ class CsvPage:
         """Take a line of a page without quotes: another program rewrote it."""
         if not _PLAIN_ROW.match(line):
             return False
-        if self.is_last_line:  # it is unclear whether its last cell is whole
+        if self.is_last_line and not self._has_all_cells(line):
             self._skip_damaged(place, len(line), "is truncated")
-        else:
-            self._feed_row(place, line)
+            return True
+        if self.is_last_line:
+            self.report.tell(
+                "cut_row",
+                "warning",
+                "recording",
+                "the last row has no line feed: it may be truncated",
+                "its last value may lack digits; get a new copy of the file",
+                first_offset_bytes=place,
+            )
+        self._feed_row(place, line)
         return True
+
+    def _has_all_cells(self, line: bytes) -> bool:
+        """Return whether a row has all cells of its page, and something in the last."""
+        assert self.header is not None
+        text = line.decode("utf-8", "replace")
+        cells = next(csv.reader([text], delimiter=self.header.delimiter), [])
+        return len(cells) == self.header.width and bool(cells[-1].strip())
 
     def _feed_whole(self, place: int, row: bytes) -> None:
         assert self.header is not None

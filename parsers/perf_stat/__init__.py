@@ -19,8 +19,10 @@ from tracekit.parsers.perf_stat.sniffing import (
     TITLE,
     as_shown,
     begins_otherwise,
+    has_timed_table,
     is_header,
     is_json_row,
+    is_metrics_only,
 )
 from tracekit.reading.text.lines import as_utf8
 from tracekit.source import Source
@@ -33,6 +35,7 @@ _OF_REPORT = b"# To display the perf.data header info"
 _OTHER_OUTPUT = (
     "it is output of `perf report` or `perf script`; only output of `perf stat` is supported"
 )
+_OF_JSON = ('"counter-value" :', '"aggregate-number" :', '{"interval" :')
 _SNIFFED_LINES = 400
 _MOST_SNIFFED = 4096
 
@@ -79,8 +82,14 @@ class PerfStatParser:
             return Match(0.95, "the header of perf stat intervals (-I)")
         if any(is_header(line) for line in plain):
             return Match(0.7, "the header of a perf stat metric table (--metric-only)")
-        if any('"counter-value" :' in line and is_json_row(line.strip()) for line in plain):
+        if has_timed_table(plain):
+            return Match(0.7, "a perf stat metric table in intervals (--metric-only)")
+        if any(
+            any(key in line for key in _OF_JSON) and is_json_row(line.strip()) for line in plain
+        ):
             return Match(0.95, "lines of JSON as perf stat -j writes them")
+        if any(is_metrics_only(line.strip()) for line in plain):
+            return Match(0.6, "metrics as perf stat -j --metric-only writes them")
         return _rows_of_csv([line for line in plain if line.strip()][:_SNIFFED_LINES])
 
     def describe(self, head: bytes) -> str | None:
@@ -99,10 +108,18 @@ def _rows_of_csv(lines: list[str]) -> Match | None:
     values = [line for line in lines if not line.startswith("#")]
     if all(map(begins_otherwise, values)):
         return None
-    from tracekit.parsers.perf_stat.csvplaces import has_two_commas, line_of, separator_of
+    from tracekit.parsers.perf_stat.csvplaces import (
+        has_two_commas,
+        line_of,
+        separator_of,
+        unclear_separator,
+    )
 
     if sum(map(has_two_commas, values)) * 2 > len(values):  # one line can match by chance
         return Match(0.8, "lines as perf stat -x, writes them in a locale with a decimal comma")
+    unclear = {sep for line in values if (sep := unclear_separator(line)) is not None}
+    if len(unclear) == 1:
+        return Match(0.8, f"lines as perf stat -x{unclear.pop()} writes them")
     rows = [sep for line in values if not begins_otherwise(line) and (sep := separator_of(line))]
     if not rows:
         return None

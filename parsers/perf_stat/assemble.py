@@ -30,6 +30,7 @@ _STATUS = {
     "<not counted>": "not_counted",
     "<not supported>": "not_supported",
     "none": "not_counted",
+    "(null)": "not_counted",
     "": "not_counted",
     "nan": "not_counted",
     "-nan": "not_counted",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tracekit.parsers.perf_stat.names import is_known
+from tracekit.parsers.perf_stat.names import is_known, named
 from tracekit.parsers.perf_stat.scopes import THREAD, UNIT
 from tracekit.parsers.perf_stat.units import KNOWN_UNITS
 from tracekit.spelling import spelling_of
@@ -28,9 +28,18 @@ COUNT = re.compile(r"\d+")
 _ERROR = re.compile(rf"(?:{_NUMBER}|-?nan|inf)%")
 NUMERAL = re.compile(_NUMBER)
 SHARE = re.compile(r"\d{1,3}[.,]\d\d")
-METRIC_VALUE = re.compile(rf"{_NUMBER}|-?nan|-?inf|")
+METRIC_VALUE = re.compile(rf"{_NUMBER}%?|-?nan|-?inf|\(null\)|")
 _EVENT = re.compile(r"[A-Za-z_][^\x00-\x1f\"<]*")
-_FIRST = re.compile(r" *(?:summary|<not \w+>|[\w.\-]+)([^\w.<>%\"'\s/+-]+|[ \t])")
+_FIRST = re.compile(
+    r" *(?:summary|<not \w+>|[\w.\-]+)( ?[^\w.<>%\"'\s/+-]+ ?(?=[^ ])|[^\w.<>%\"'\s/+-]+|[ \t])"
+)
+#: Separators that are in numbers, units or names of events, too, so that no line can be split.
+_UNCLEAR = re.compile(
+    r" *(?:\d{1,9}\.\d{9}(?P<sep>[/%\"'+.<>_-]))?(?:\d+(?:[.,]\d+)?|<not \w+>)"
+    r"(?(sep)(?P=sep)|(?P<first>[/%\"'+.<>_-]))"
+    r"(?:[A-Za-z]{0,8}(?(sep)(?P=sep)|(?P=first)))?[A-Za-z][A-Za-z0-9:.,_-]{1,60}?"
+    r"(?(sep)(?P=sep)|(?P=first))\d+(?(sep)(?P=sep)|(?P=first))\d{1,3}[.,]\d\d(?:[^\d].*)?"
+)
 #: A share of the time with a decimal comma, where a comma separates the fields too.
 _TWO_COMMAS = re.compile(r"[ \w.<>,-]*,[A-Za-z_][^,]*(?:,\d+,\d\d%)?,\d+,\d{1,3},\d\d(?:,.*)?")
 _USUAL_SEPARATORS = (",", ";", "|", "\t", ":", "@", "!", "#", "^", "~", "&", "$", " ")
@@ -57,8 +66,11 @@ def separators_in(line: str) -> list[str]:
     """Return the possible separators of `line`, the most likely first."""
     found = [sep for sep in _USUAL_SEPARATORS if sep in line]
     first = _FIRST.match(line)
-    # two usual ones are one, and a blank field
-    return [first[1], *found] if first and not set(first[1]) <= set(found) else found
+    if first is None:
+        return found
+    # two usual ones are one, and a blank field; a blank beside another is part of it
+    is_own = first[1].strip() != first[1] and bool(first[1].strip())
+    return [first[1], *found] if is_own or not set(first[1]) <= set(found) else found
 
 
 def separator_of(line: str) -> str | None:
@@ -70,6 +82,12 @@ def separator_of(line: str) -> str | None:
         and found.value is not None
     ]
     return max(fitting)[1] if fitting else None
+
+
+def unclear_separator(line: str) -> str | None:
+    """Return the separator of a line that cannot be split at it; None for other lines."""
+    found = _UNCLEAR.fullmatch(line)
+    return None if found is None else found["sep"] or found["first"]
 
 
 def has_two_commas(line: str) -> bool:
@@ -201,5 +219,5 @@ def _only_metrics(fields: list[str], head: Head, at: int) -> CsvPlaces | None:
     if at == end - 1 and not NUMERAL.fullmatch(fields[at]):  # the name of a group, or of a metric
         return CsvPlaces(*head, None, None, (at, at + 1), None, None, run, share, ())
     metrics = _pairs(fields, at) or ()
-    named = tuple(place for place in metrics if fields[place + 1])
-    return CsvPlaces(*head, None, None, (0, 0), None, None, run, share, named) if named else None
+    known = tuple(place for place in metrics if named(fields[place + 1]))
+    return CsvPlaces(*head, None, None, (0, 0), None, None, run, share, known) if known else None

@@ -32,7 +32,7 @@ from tracekit.parsers.perf_stat.known import BLANK, LineReader, ns_of
 from tracekit.parsers.perf_stat.layouts import FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
-from tracekit.parsers.perf_stat.names import is_metric_name
+from tracekit.parsers.perf_stat.names import is_metric_name, named
 from tracekit.parsers.perf_stat.units import TOOL_EVENTS, event_scale, says_its_unit
 from tracekit.reading.words import words
 from tracekit.schema import TEXT
@@ -111,7 +111,7 @@ class CsvReader(LineReader):
             self._measurements.whole()
         series = self._series_of(fields, line, sep)
         metrics = {
-            at: self._metric(series, fields[at + 1]) for at in line.metrics if fields[at + 1]
+            at: self._metric(series, fields[at + 1]) for at in line.metrics if named(fields[at + 1])
         }
         number = self._sink.number_of(series)
         if says_its_unit(series.key, series.unit_raw):
@@ -166,7 +166,7 @@ class CsvReader(LineReader):
 
     def _series_of(self, fields: list[str], line: CsvPlaces, sep: str) -> CounterSeries:
         name = sep.join(fields[slice(*line.event)]).strip()
-        unit = (fields[line.unit] or None) if line.unit is not None else None
+        unit = None if line.unit is None else named(fields[line.unit])
         spelling = spelling_of(name)
         return CounterSeries(
             "time" if spelling.key in TOOL_EVENTS else "event",

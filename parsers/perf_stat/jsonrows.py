@@ -19,6 +19,7 @@ from tracekit.parsers.perf_stat.known import IGNORED, UNKNOWN, LineReader, ns_of
 from tracekit.parsers.perf_stat.layouts import FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
+from tracekit.parsers.perf_stat.names import named
 from tracekit.parsers.perf_stat.sniffing import JSON_KEYS, JSON_SCOPES, is_json_row
 from tracekit.parsers.perf_stat.units import TOOL_EVENTS, event_scale, says_its_unit
 from tracekit.spelling import spelling_of
@@ -28,7 +29,7 @@ _PAIR = re.compile(
 )
 _OBJECTS = re.compile(r'(?<=\})\s*(?=\{[^{}]*"counter-value" *:)')
 _TIME = re.compile(r"\d{1,9}[.,]\d{1,9}")
-_VALUE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|-?nan|-?inf|none|")
+_VALUE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?%?|-?nan|-?inf|none|\(null\)|")
 
 Pairs = list[tuple[str, str]]
 
@@ -88,7 +89,7 @@ class JsonReader(LineReader):
             if (time := _ns(says["interval"])) is None:
                 return None
             self._measurements.interval(time)
-        elif "counter-value" in says or "metric-value" in says:
+        elif any(key in says for key in ("counter-value", "metric-value")) or _is_named(says):
             self._measurements.whole()
         number = self._count(says) if "counter-value" in says else None
         metrics = self._metrics(pairs, says)
@@ -115,7 +116,7 @@ class JsonReader(LineReader):
         texts = tuple(map(says.get, ("event", "unit", "cgroup", "aggregate-number", *JSON_SCOPES)))
         if (number := self._known.get(texts)) is None:
             name = says["event"].strip()
-            spelling, unit = spelling_of(name), says.get("unit") or None
+            spelling, unit = spelling_of(name), named(says.get("unit"))
             scope, cpus = _scope(says)
             number = self._sink.number_of(
                 CounterSeries(
@@ -145,8 +146,7 @@ class JsonReader(LineReader):
             return True
         if any(key in ("metric-value", "event-runtime") for key, _ in pairs):
             return True
-        named = [(key, value) for key, value in pairs if key not in JSON_KEYS]
-        return bool(named) and all(_VALUE.fullmatch(value) for _, value in named)
+        return _is_named(says)
 
     def _metrics(self, pairs: Pairs, says: dict[str, str]) -> list[int]:
         """Give the metrics of a line to the sink; return their series, as far as known."""
@@ -174,9 +174,9 @@ class JsonReader(LineReader):
                 name, event = key, None
             else:
                 continue
-            if name.strip() and not _VALUE.fullmatch(value):
+            if named(name) and not _VALUE.fullmatch(value):
                 number = UNKNOWN
-            elif name.strip():
+            elif named(name):
                 series = self._add_metric(
                     metric_series(
                         name,
@@ -260,6 +260,12 @@ def _scope(says: dict[str, str]) -> tuple[str | None, int | None]:
         name = f"CPU{name}"
     number = says.get("aggregate-number", "")
     return name or None, small(number) if number.isdecimal() and number.isascii() else None
+
+
+def _is_named(says: dict[str, str]) -> bool:
+    """Return whether a line has metrics by their names (--metric-only)."""
+    values = [value for key, value in says.items() if key not in JSON_KEYS]
+    return bool(values) and all(map(_VALUE.fullmatch, values))
 
 
 def _ns(text: str) -> int | None:

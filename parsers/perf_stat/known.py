@@ -30,6 +30,7 @@ from tracekit.parsers.perf_stat.assemble import (
 from tracekit.parsers.perf_stat.layouts import FieldCell, FieldLayout, Flags
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
+from tracekit.parsers.perf_stat.names import named
 from tracekit.parsers.perf_stat.scanning import ScannedLayout, line_scanner
 from tracekit.schema import TEXT
 
@@ -350,6 +351,8 @@ class LineReader:
     def _add_columns(self, values: list[str], scope: str | None, cpus: int | None) -> None:
         """Read a line of a table of metrics only."""
         for name, value in zip(self._names, values, strict=True):
+            if named(name) is None:
+                continue
             series = metric_series(
                 name.removeprefix("%"),
                 has_sign=value.endswith("%") or name.startswith("%"),

@@ -24,6 +24,8 @@ _OTHERS = (
     ),
 )
 
+#: What printf writes of a missing name.
+NO_NAME = "(null)"
 _METRICS = re.compile(
     r"insn per cycle|stalled cycles per insn|SMI(?: cycles%|#)|[GM]hz|cycles / (?:elision|trans.*)|"
     r"CPUs utilized|%? *tma_\w+|% {2,}\w+",
@@ -70,18 +72,28 @@ def is_known(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def whole_of_cut(key: str) -> str | None:
-    """Return the event that a truncated name begins; None if it is complete or unknown."""
+    """Return the event that a truncated name begins; None if it is complete or unknown.
+
+    Names of vendors grow by whole words: ``br_mis_pred`` is an event beside br_mis_pred_retired.
+    """
     names = _names()
     if not key or is_known(key):
         return None
     at = bisect_right(names, key)
-    return names[at] if at < len(names) and names[at].startswith(key) else None
+    if at == len(names) or not names[at].startswith(key):
+        return None
+    return None if names[at][len(key)] in "_." else names[at]
 
 
 def is_metric_name(text: str) -> bool:
     """Return whether `text` is the name of one of perf's metrics in the header of a table."""
     name = text.strip()
     return bool(_METRICS.fullmatch(name)) or is_percent(name.lower())
+
+
+def named(text: str | None) -> str | None:
+    """Return a unit or the name of a metric; None if it is missing."""
+    return None if not text or not text.strip() or text.strip() == NO_NAME else text
 
 
 def is_percent(name: str) -> bool:

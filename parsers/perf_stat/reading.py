@@ -12,7 +12,7 @@ from tracekit.parsers.perf_stat.assemble import (
     CounterEvidenceSink,
     CounterSink,
 )
-from tracekit.parsers.perf_stat.csvplaces import has_two_commas, separator_of
+from tracekit.parsers.perf_stat.csvplaces import has_two_commas, separator_of, unclear_separator
 from tracekit.parsers.perf_stat.csvrows import CsvReader
 from tracekit.parsers.perf_stat.jsonrows import JsonReader
 from tracekit.parsers.perf_stat.known import LearnedRows
@@ -151,6 +151,12 @@ class _PerfLines:
                 f"fields are ambiguous ({text.strip()[:_SHOWN]!r}, at byte {place:,}). Record "
                 "again "
                 "with LC_ALL=C, or with another separator (-x\\;)"
+            )
+        if not self.row_count and (unclear := unclear_separator(text)) is not None:
+            raise FormatError(
+                f"{self._source.path}: its fields are separated by {unclear!r}, which numbers, "
+                f"units or names of events contain, too ({text.strip()[:_SHOWN]!r}, at byte "
+                f"{place:,}). Record again with another separator: perf stat -x\\; -o FILE …"
             )
         if self.csv.separator is not None and (other := separator_of(text)) is not None:
             raise FormatError(

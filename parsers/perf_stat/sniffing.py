@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from tracekit.parsers.perf_stat.names import is_metric_name
 from tracekit.reading.text.lines import without_escapes
@@ -23,6 +24,12 @@ JSON_KEYS = {
     *JSON_SCOPES,
 }
 _START = re.compile(rf'\{{ *"(?:{"|".join(sorted(JSON_KEYS))})" *:')
+#: ``--metric-only``: names and quoted numbers only, with a blank before each colon.
+_QUOTED = r'"[^"\\]{1,200}" : "(?:-?\d[\d.,]*%?|-?nan|-?inf|\(null\))?"'
+_METRICS_ONLY = re.compile(rf"\{{{_QUOTED}(?:, {_QUOTED})*\}}")
+#: What the terminal shows of the keys that end or suspend perf.
+_KEYS_SHOWN = re.compile(r"^(?:\^[CZ\\])+(?=[\s\d<{]|$)")
+_TIMED_VALUES = re.compile(r" +\d{1,9}\.\d{9} +(?:\S+ +){0,3}-?(?:\d[\d.,]*|nan)%? *")
 
 
 def begins_otherwise(line: str) -> bool:
@@ -59,10 +66,25 @@ def split_names(names: str) -> list[str]:
 
 def is_json_row(line: str) -> bool:
     """Return whether a line begins like one of ``perf stat -j``."""
-    return bool(_START.match(line))
+    return bool(_START.match(line)) or is_metrics_only(line)
+
+
+def is_metrics_only(line: str) -> bool:
+    """Return whether a line has only metrics, as ``perf stat -j --metric-only`` writes it."""
+    return bool(_METRICS_ONLY.fullmatch(line))
+
+
+def has_timed_table(lines: list[str]) -> bool:
+    """Return whether the header of a table in intervals is followed by a line with its values."""
+    return any(
+        TABLE.fullmatch(line) and _TIMED_VALUES.fullmatch(values)
+        for line, values in pairwise(lines)
+    )
 
 
 def as_shown(line: str) -> str:
-    """Return a line without colors, and without text that was overwritten (progress)."""
+    """Return a line without colors, overwritten text (progress) and the terminal's ``^C``."""
     text = without_escapes(line.rstrip("\r"))
-    return text.rsplit("\r", 1)[-1] if "\r" in text else text
+    if "\r" in text:
+        text = text.rsplit("\r", 1)[-1]
+    return _KEYS_SHOWN.sub("", text, count=1) if text.startswith("^") else text

@@ -23,7 +23,7 @@ from tracekit.parsers.perf_stat.known import LineReader
 from tracekit.parsers.perf_stat.layouts import PLAIN, FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
-from tracekit.parsers.perf_stat.names import is_known, is_metric_name
+from tracekit.parsers.perf_stat.names import is_known, is_metric_name, named
 from tracekit.parsers.perf_stat.scopes import THREAD, UNIT
 from tracekit.parsers.perf_stat.sniffing import INTERVALS, TABLE, TITLE, split_names
 from tracekit.parsers.perf_stat.units import KNOWN_UNITS, event_scale, metric_of, says_its_unit
@@ -45,7 +45,7 @@ _FOOTER = re.compile(
     rf"\s*({_DIGITS})(?:\s+\+-\s+({_DIGITS}))?\s+seconds\s+(time\s+elapsed|user|sys)"
     rf"(?:\s+\(\s*\+-\s*({_DIGITS}|nan)%\s*\))?\s*"
 )
-_ERROR = re.compile(r"\( \+-\s*([\d.,]+|-?nan|inf)% ?\)\s*$")
+_ERROR = re.compile(r"\(\s*\+-\s*([\d.,]+|-?nan|inf)% ?\)\s*$")
 _SHARE = re.compile(r"[(\[]\s*([\d.,]+|-?nan)%[)\]]\s*$")
 _HASH = re.compile(r"\s#\s|\s#$")
 _ROW = re.compile(
@@ -59,10 +59,11 @@ _MORE = re.compile(
     rf"(?:(?P<scope>{UNIT}|{THREAD})(?:\s+(?P<cpus>\d+))?\s*)??"
     rf"(?:(?P<group>[A-Za-z]\S*(?: \(\w+\))?)\s*)?"
 )
+_CELL = r"[+-]?[\d.,]+%?|-?nan%?|\(null\)"
 _VALUES = re.compile(
     rf"\s*(?:(?P<time>\d{{1,9}}\.\d{{9}})[ \t]+)?"
-    rf"(?:(?P<scope>{UNIT}|{THREAD})[ \t]+(?:(?P<cpus>\d+)[ \t]+(?=[+\-\d]))?)??"
-    rf"(?P<values>(?:[+-]?[\d.,]+%?|-?nan%?)(?:[ \t]+(?:[+-]?[\d.,]+%?|-?nan%?))*)?\s*"
+    rf"(?:(?P<scope>{UNIT}|{THREAD})[ \t]+(?:(?P<cpus>\d+)[ \t]+(?=[+\-\d(]))?)??"
+    rf"(?P<values>(?:{_CELL})(?:[ \t]+(?:{_CELL}))*)?\s*"
 )
 _METRIC = re.compile(rf"\s*({_SIGNED}|-?nan|-?inf)(%)?(?:\s+(%)?\s*(\S.*?)\s*|\s*)")
 #: The rest of a truncated metric: nothing, or a number up to its decimals.
@@ -82,6 +83,9 @@ _HINTS = re.compile(
     r"\s*echo [01] > /proc/sys/kernel/nmi_watchdog|\s*perf stat \.\.\.|"
     r"The events in group usually have to be from.*|the same PMU\. Try reorganizing the group\."
 )
+_NAMES_GAP = re.compile(r" {2,}")
+_COLUMN = 20  # METRIC_ONLY_LEN
+_MOST_WAYS = 64
 _KINDS = {"process id ": "process", "thread id ": "thread"}
 #: Where a separate number is removed from a line, without the blanks before it.
 _CUT = rf"(^|[ (]) *({PLAIN}|<not counted>|<not supported>)(%|[ )]|$)"
@@ -108,6 +112,7 @@ class TextReader(LineReader):
         self.is_in_block = False  # its footer is still to come
         self._is_after_footer = False
         self._has_repeats = False
+        self._heads = ""  # the header of a table of metrics only
 
     @property
     def is_plain(self) -> bool:
@@ -297,7 +302,7 @@ class TextReader(LineReader):
                     f"the text after the number is lost; the first is {note.strip()[:_SHOWN]!r}",
                     first_offset_bytes=self._sink.place,
                 )
-            elif found:
+            elif found and named(found[4]):
                 has_sign = bool(found[2] or found[3])
                 series = metric_series(found[4], event, has_sign=has_sign, **place)
                 numbers.append(self._add_metric(series, found[1], share))
@@ -344,7 +349,8 @@ class TextReader(LineReader):
 
     def _header(self, text: str) -> bool:
         """Return the names of the columns, separated by two blanks, or by one after long names."""
-        names = re.split(r" {2,}", re.sub(r"% +(?=\w)", "%", text.strip()))
+        self._heads = text
+        names = _NAMES_GAP.split(re.sub(r"% +(?=\w)", "%", text.strip()))
         self._names = [name for name in names if name]
         return bool(self._names)
 
@@ -355,19 +361,61 @@ class TextReader(LineReader):
             return self._values(found)
         is_first = self.is_in_block and self._last is None and self._group is None
         if is_first and not self._names and not _NO_HEADER.search(text):
-            return not any(map(is_known, text.lower().split())) and self._header(text)
+            names = _NAMES_GAP.split(text.strip().lower())
+            return not any(map(is_known, names)) and self._header(text)
         return False
 
     def _values(self, found: re.Match[str]) -> bool:
         values = found["values"].split()
         if len(values) != len(self._names):  # long names have one blank between them
-            self._names = [name for names in self._names for name in split_names(names)]
+            known = [name for names in self._names for name in split_names(names)]
+            padded = names_of_columns(self._heads, len(values))
+            self._names = known if len(known) == len(values) else padded or self._names
         if len(values) != len(self._names) or not (self.is_in_block or found["time"]):
             return False
         if found["time"]:
             self._measurements.interval(int(found["time"].replace(".", "")), is_text=True)
         self._add_columns(values, found["scope"], small(found["cpus"]))
         return True
+
+
+def names_of_columns(header: str, count: int) -> list[str] | None:
+    """Split a header into names, which perf pads to the width of a column; None if unclear.
+
+    A longer name has one blank behind it, and may have some in it.
+    """
+    text = header.rstrip() + " "
+    first = len(text) - len(text.lstrip())
+    ends = [end for end in _blanks(text, first) if end >= _COLUMN]
+    starts = [(first, end) for end in ends]
+    padded = [(at, end) for at, end in starts if at == 0 or end == _COLUMN]
+    for begins in (padded, starts):  # columns of a scope can precede the first
+        ways = [[begin] for begin in begins]
+        for _ in range(count - 1):
+            ways = [
+                [*way, new] for way in ways[:_MOST_WAYS] for new in _next_columns(text, way[-1][1])
+            ]
+        found = [way for way in ways if way[-1][1] == len(text) - 1]
+        if len(found) == 1:
+            return [text[at:end].strip() for at, end in found[0]]
+    return None
+
+
+def _next_columns(text: str, end: int) -> list[tuple[int, int]]:
+    """Return where the column behind the blank at `end` can begin and end."""
+    at = end + 1
+    padded = text[at : at + _COLUMN]
+    if padded.startswith(" "):
+        is_one = "  " not in padded.strip() and text[at + _COLUMN : at + _COLUMN + 1] == " "
+        return [(at, at + _COLUMN)] if is_one and not padded.endswith(" ") else []
+    return [(at, stop) for stop in _blanks(text, at) if stop >= at + _COLUMN]
+
+
+def _blanks(text: str, start: int) -> list[int]:
+    """Return the blanks up to the first two in a row, or the last."""
+    stop = text.find("  ", start)
+    part = text[start : len(text) if stop < 0 else stop + 1]
+    return [start + at for at, letter in enumerate(part) if letter == " "]
 
 
 def cut_numbers(line: str) -> list[str]:
