@@ -237,6 +237,7 @@ def test_damage_is_the_same_for_two_workers(
     assert workers_left() == []
 
 
+@pytest.mark.sampled(2)
 def test_several_files_side_by_side(
     tmp_path: Path,
     medium_trace: Path,

@@ -350,6 +350,7 @@ def test_what_cannot_be_joined_is_refused_and_leaves_nothing(tmp_path: Path) -> 
     assert opened(tmp_path / "S").query("joins").rows() == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("others", [["t"], ["t", "c"], ["c"]], ids=str)
 def test_a_run_with_counters_of_its_own_has_no_launch_twice(
     others: list[str], tmp_path: Path

@@ -118,6 +118,7 @@ def test_the_other_way_round_it_is_faster(tracekit: Tracekit, store: Path) -> No
     assert answer.text.startswith("B is 16.7 % faster per step (4.800 ms → 4.000 ms")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("by", ["kernel", "op", "layer", "phase", "category"])
 def test_a_run_beside_itself_differs_in_nothing(tracekit: Tracekit, store: Path, by: str) -> None:
     answer = tracekit(

@@ -97,6 +97,7 @@ def test_a_damaged_file(tmp_path: Path, path: Path) -> None:
     check_line_by_line(damaged)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", ["csv", "json", "txt"])
 def test_most_lines_of_many_are_known(tmp_path: Path, form: str) -> None:
     path = tmp_path / "stat"

@@ -77,6 +77,7 @@ def kernels(store: str) -> list[tuple[str, int]]:
     return [(str(run_id), int(dur_ns)) for run_id, dur_ns in found.tuples()]
 
 
+@pytest.mark.deep
 def test_its_rows_and_reports_are_those_of_a_disk(
     s3: S3, tmp_path: Path, staging: Path, contents: Contents
 ) -> None:

@@ -128,6 +128,7 @@ def test_the_title_of_the_axis_is_not_cut(size: str) -> None:
     assert box.y1 <= figure.bbox.height
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", SIZES)
 def test_the_legend_and_the_titles_of_panels_have_room(size: str) -> None:
     """Words as long as they are let be, in a picture of nine platforms."""
