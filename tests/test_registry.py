@@ -173,7 +173,7 @@ def test_any_table_is_one_of_results_unless_a_profiler_wrote_it(source: Write) -
         detect(source("Kernel_Name,Start_Timestamp\ngemm,8\n"))
 
 
-OF_OTHERS = "not in a supported format|looks like .* of (rocprof|likwid|STREAM|ERT)"
+OF_OTHERS = "not in a supported format|looks like .* of (rocprof|likwid|AMD uProf|STREAM|ERT)"
 
 
 def test_files_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None:
@@ -312,6 +312,10 @@ OTHER_TOOLS = {
     "a summary of Nsight Systems": b"Time (%),Total Time (ns),Instances,Avg (ns),Name\n"
     b"100.0,10,1,10.0,gemm\n",
     "a log of nvidia-smi": b"timestamp, name, utilization.gpu [%]\n2024/09/08 13:03:31, A, 7 %\n",
+    "a report of Intel VTune": b"Function\tCPU Time\tCPU Time:Effective Time\nfoo\t2.5\t2.25\n",
+    "output of AMD uProf": b"\nAMDuProfPcm Report\n\nNumber of Sockets :,1\nNumber of Cores :,96\n",
+    "a CSV of Google Benchmark": b"name,iterations,real_time,cpu_time,time_unit,label\n"
+    b'"BM_x/8",1000,12.5,12.25,ns,\n',
     "output of GNU time -v": b'\tCommand being timed: "sleep 1"\n\tUser time (seconds): 0.00\n',
     "a speedscope profile": b'{"$schema":"https://www.speedscope.app/file-format-schema.json"}',
     "an execution trace of PyTorch (Chakra)": b'{"schema": "1.1.1-chakra.0.0.4", "nodes": []}',

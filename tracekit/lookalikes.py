@@ -93,6 +93,25 @@ LOOKALIKES = (
         _COUNTERS,
     ),
     _known(
+        "a report of Intel VTune",
+        rb"(?:[^\n]{0,200}[,;\t])?(?:Function|Source Function Stack|Module)[^\n]{0,400}[,;\t]"
+        rb"(?:CPU Time:|Clockticks[,;\t:]|Start Address)",
+        "count with `perf stat -x, -o FILE -- COMMAND` instead",
+        _TEXTS,
+    ),
+    _known(
+        "output of AMD uProf",
+        rb"(?:.{0,200}\n){0,4}?[^\n]{0,40}(?:AMDuProf|AMD uProf|AMDPerf/)",
+        "count with `perf stat -x, -o FILE -- COMMAND` instead",
+        _TEXTS,
+    ),
+    _known(
+        "a CSV of Google Benchmark",
+        rb"(?:.{0,200}\n){0,12}?name,iterations,real_time,cpu_time,time_unit,",
+        "write JSON: --benchmark_out_format=json",
+        ("google-benchmark", "results-table"),
+    ),
+    _known(
         "output of GNU time -v",
         rb"Command being timed:",
         "measure with hyperfine --export-json, or with perf stat",

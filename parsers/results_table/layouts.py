@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from tracekit.reading.text.lines import as_utf8
 
+#: The first column if it has no name, as pandas calls it: the index of a data frame.
+INDEX = "Unnamed: 0"
 _DELIMITERS = (",", "\t", ";", "|")
 _PARQUET = b"PAR1"
 _LINES_LOOKED_AT = 12
@@ -115,8 +117,8 @@ def _what_names_lack(names: Sequence[str]) -> str | None:
     told = [name.strip() for name in names]
     if odd := [name for name in told if _NUMBER.fullmatch(name) or len(name) > _LONGEST_NAME]:
         return f"has {odd[0][:_SHOWN]!r} instead of a column name"
-    if not all(told):
-        return f"has no name for column {told.index('') + 1}"
+    if not all(told[1:]) or told == [""]:
+        return f"has no name for column {told.index('', 1 if len(told) > 1 else 0) + 1}"
     if twice := [name for name in told if told.count(name) > 1]:
         return f"names {twice[0][:_SHOWN]!r} twice"
     return None

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Report
 from tracekit.parsers.results_table.packed import unpacked
-from tracekit.parsers.results_table.roles import FINE, role_of
+from tracekit.parsers.results_table.roles import FINE, UNITS, VALUES, role_of
 from tracekit.parsers.results_table.said import ColumnsSaid, roles_without_units
 from tracekit.parsers.results_table.tables import Columns
 from tracekit.reading.configurations import NUMBER, clean, numbers_of, tell_no_number, unit_of
@@ -81,6 +81,7 @@ class TableRows:
         self.report.event_count += count
         has_metric = np.zeros(count, bool)
         values: list[pa.RecordBatch] = []
+        units = self._units(columns)
         for name, column in columns.items():
             role = self.roles[name]
             if role == "nested":
@@ -88,7 +89,7 @@ class TableRows:
             elif role == "packed":
                 values += self._unpacked(ids, column)
             elif role in ("label", "metric"):
-                batch, is_number = self._values(ids, name, role, clean(column))
+                batch, is_number = self._values(ids, name, role, clean(column), units)
                 values.append(batch)
                 has_metric |= is_number if role == "metric" else False
         yield CONFIGURATION.name, self._configurations(columns, ids, has_metric)
@@ -120,7 +121,7 @@ class TableRows:
         )
 
     def _values(
-        self, ids: pa.Array, name: str, role: str, column: pa.Array
+        self, ids: pa.Array, name: str, role: str, column: pa.Array, units: pa.Array | None = None
     ) -> tuple[pa.RecordBatch, np.ndarray]:
         """Return the nonempty cells of one column as rows, and which rows have a number."""
         numbers = numbers_of(column)
@@ -130,8 +131,10 @@ class TableRows:
             tell_no_number(self.report, name, odd)
         is_there = pc.is_valid(column)
         said = self.said[name].unit if name in self.said else None
-        unit = pa.scalar(said or unit_of(name) if role == "metric" else None, TEXT)
+        unit = said or unit_of(name) if role == "metric" else None
         count = len(column)
+        of_rows = role == "metric" and unit is None and units is not None
+        of_rows = of_rows and name.strip().lower() in VALUES
         whole = pa.RecordBatch.from_arrays(
             [
                 ids,
@@ -139,11 +142,16 @@ class TableRows:
                 pa.repeat(pa.scalar(role, TEXT), count),
                 column,
                 numbers,
-                pa.repeat(unit, count),
+                units if of_rows else pa.repeat(pa.scalar(unit, TEXT), count),
             ],
             schema=CONFIGURATION_VALUE.schema,
         )
         return whole.filter(is_there), is_finite.to_numpy(zero_copy_only=False)
+
+    def _units(self, columns: Columns) -> pa.Array | None:
+        """Return the unit of each row, from a column of that name; None without one."""
+        named = [n for n in columns if n.strip().lower() in UNITS and self.roles[n] == "label"]
+        return clean(columns[named[0]]) if len(named) == 1 else None
 
     def _tell_nested(self, name: str, column: pa.Array) -> None:
         self.report.tell(

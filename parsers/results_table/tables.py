@@ -14,7 +14,13 @@ import pyarrow.parquet as pq
 
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers.results_table.layouts import Layout, LayoutKind, delimiter_of, first_lines
+from tracekit.parsers.results_table.layouts import (
+    INDEX,
+    Layout,
+    LayoutKind,
+    delimiter_of,
+    first_lines,
+)
 from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.json_values import JsonText, cut_content, text_of, value_of
 from tracekit.reading.text.lines import as_utf8, blocks, tell_places
@@ -40,6 +46,7 @@ def _csv(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
 def _csv_rows(source: Source, report: Report, delimiter: str) -> Iterator[dict[str, str | None]]:
     reader = csv.reader(_text_lines(source, report), delimiter=delimiter)
     names: list[str] | None = None
+    header: list[str] = []
     while True:
         try:
             cells = next(reader, None)
@@ -51,10 +58,11 @@ def _csv_rows(source: Source, report: Report, delimiter: str) -> Iterator[dict[s
         if not cells:
             continue
         if names is None:
-            names = [cell.strip() for cell in cells]
+            header = [cell.strip() for cell in cells]
+            names = [header[0] or INDEX, *header[1:]]
         elif len(cells) != len(names):
             _skip_row(report, f"rows that do not have {len(names)} cells like the header line")
-        elif [cell.strip() for cell in cells] != names:  # results appended to results
+        elif [cell.strip() for cell in cells] != header:  # results appended to results
             yield dict(zip(names, cells, strict=True))
 
 

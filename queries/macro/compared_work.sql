@@ -1,7 +1,7 @@
 -- purpose = "Times of two runs by what they are compared by, per source and step."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
--- depends = ["compared_source", "kernel_launch", "work_class"]
+-- depends = ["compared_source", "kernel_launch", "net_measurement", "work_class"]
 -- parameters = "a_run b_run grouping_kind"
 -- columns = "side basis_kind amount_kind source_id step_index name module_path owner_name
 -- owner_dims dur_ns work_count unknown_count"
@@ -51,7 +51,11 @@ with
             on parent.source_id = own.source_id
             and parent.context_id = own.parent_context_id
     ),
-    layers as materialized(from layer_stat where run_id in (a_run, b_run)),
+    layers as materialized(
+        from layer_stat
+        join net_measurement as net using (run_id, source_id, net_index)
+        where run_id in (a_run, b_run)
+    ),
     said as (
         select source_id, event_id, collective_name, category_name
         from kernel
@@ -194,17 +198,22 @@ with
             case
                 when grouping_kind = 'phase'
                 then phase_kind
-                when max(net_index) over (partition by source_id) > 0
-                then coalesce(net_name, 'net ' || net_index) || '/' || name
+                when max(measured_net_index) over (partition by source_id) > 0
+                then coalesce(net_name, 'net ' || measured_net_index) || '/' || name
                 else name
             end,
             null,
             null,
             null,
-            case
-                statistic_kind when 'sum' then round(ratio(dur_ns, iteration_count)) else dur_ns
-            end,
-            1,
+            -- of a net that was measured several times, the mean
+            round(
+                ratio(
+                    dur_ns,
+                    case statistic_kind when 'sum' then iteration_count else 1 end
+                    * measurement_count
+                )
+            ),
+            case when net_index = measured_net_index then 1 else 0 end,
             case when dur_ns is null then 1 else 0 end
         from layers
         where

@@ -2,7 +2,7 @@
 -- work without a layer."
 -- source = "Awan 2017, sect. 4.3 (Fig. 5 to 7); docs/metrics.md, section Layers"
 -- needs = ["layer_stat", "attribution", "calling_context", "op_call"]
--- depends = ["layer_time", "step_window"]
+-- depends = ["layer_time", "net_measurement", "step_window"]
 -- parameters = "wanted_run wanted_phase wanted_depth"
 -- columns = "run_id net_index net_name layer_rank layer_path group_path layer_type forward_ns
 -- backward_ns other_ns total_ns share_ratio forward_step_ns backward_step_ns step_ns
@@ -15,9 +15,11 @@
 -- step_ns = "DOUBLE: total_ns per step"
 with
     pieces as materialized(from layer_time where wanted_run is null or run_id = wanted_run),
+    -- a net that was measured several times is one net, its times the means
     inside as (
-        select pieces.*
+        select pieces.*, net.measured_net_index
         from pieces
+        left join net_measurement as net using (run_id, source_id, net_index)
         left join
             step_window(wanted_run, wanted_phase) as steps
             on steps.run_id = pieces.run_id
@@ -40,6 +42,7 @@ with
             run_id,
             source_id,
             net_index,
+            any_value(measured_net_index) as measured_net_index,
             any_value(basis) as basis,
             min(net_name) as net_name,
             min(reason) as reason,
@@ -101,6 +104,7 @@ with
             source_id,
             basis,
             net_index,
+            measured_net_index,
             net_name,
             iteration_count,
             phase_kind,
@@ -141,7 +145,7 @@ with
     grouped as (
         select
             run_id,
-            net_index,
+            measured_net_index as net_index,
             group_path,
             min(net_name) as net_name,
             min(layer_type) filter (where layer_path = group_path) as layer_type,
@@ -159,7 +163,7 @@ with
             sum(dur_ns) filter (where step_index is not null) as inside_ns,
             min(iteration_count) as iteration_count,
             cast(sum(kernel_count) as bigint) as kernel_count,
-            count(distinct source_id) as source_count,
+            count(distinct(source_id, coalesce(net_index, 0))) as source_count,
             case when min(basis) = max(basis) then min(basis) else 'mixed' end as basis,
             list(distinct phase_kind) as phase_kinds,
             coalesce(
@@ -170,7 +174,7 @@ with
             min(start_ns) filter (where phase_kind = 'forward') as forward_start_ns,
             min(start_ns) as start_ns
         from placed
-        group by run_id, net_index, group_path
+        group by run_id, measured_net_index, group_path
     ),
     -- caffe time leaves out what it does not measure; of kernels and operators none is none
     figures as (

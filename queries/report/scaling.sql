@@ -4,7 +4,8 @@
 -- metric(n0))"
 -- topic = "sweeps"
 -- needs = ["run"]
--- depends = ["configuration_label", "sweep_configuration", "sweep_kept", "sweep_label",
+-- depends = ["configuration_label", "is_time_metric", "sweep_configuration", "sweep_kept",
+-- "sweep_label",
 -- "sweep_metric", "sweep_missing"]
 -- parameters = "over metric series-labels baseline runs run_ids"
 -- series-labels = {type = "VARCHAR", doc = "labels that separate series, comma-separated;
@@ -12,13 +13,14 @@
 -- baseline = {type = "VARCHAR", doc = "baseline run of every speedup; default: the lowest of each
 -- series", optional = true}
 -- columns = "series over_value metric_value speedup_factor efficiency_ratio reason run_name
--- run_count least_metric_value most_metric_value baseline_name over_number metric_name"
+-- run_count least_metric_value most_metric_value baseline_name over_number metric_name is_time"
 -- series = "VARCHAR: values of the series labels"
 -- over_value = "VARCHAR: value of the scaled label"
 -- metric_value = "metric; mean over configurations with these labels"
--- speedup_factor = "metric / metric of the baseline"
+-- speedup_factor = "metric / metric of the baseline; of a time, the inverse"
 -- efficiency_ratio = "DOUBLE: growth of the metric / growth of the label, from the lowest value
--- of the series"
+-- of the series; of a time, the growth of its inverse"
+-- is_time = "BOOLEAN: whether the metric is a time, by its unit or name: less is faster"
 -- run_name = "run; NULL for several configurations"
 -- run_count = "BIGINT: configurations (runs or table rows) with these labels"
 -- over_number = "DOUBLE: label value as a number; NULL if it is not a number"
@@ -61,11 +63,18 @@ with
         group by configuration_id
     ),
     valued as (
-        select told.series, over_value, over_number, given.metric_value as value, chosen.title
+        select
+            told.series,
+            over_value,
+            over_number,
+            given.metric_value as value,
+            given.unit,
+            chosen.title
         from chosen
         left join sweep_metric($metric) as given using (configuration_id)
         left join told using (configuration_id)
     ),
+    kind as (select coalesce(is_time_metric($metric, min(unit)), false) as is_time from valued),
     points as (
         select
             series,
@@ -113,10 +122,18 @@ select
     series,
     over_value,
     based.value as metric_value,
-    ratio(
-        based.value, case when $baseline is null then first_value else baseline.value end
-    ) as speedup_factor,
-    ratio(based.value * first_number, first_value * over_number) as efficiency_ratio,
+    case
+        when is_time
+        then
+            ratio(case when $baseline is null then first_value else baseline.value end, based.value)
+        else
+            ratio(based.value, case when $baseline is null then first_value else baseline.value end)
+    end as speedup_factor,
+    case
+        when is_time
+        then ratio(first_value * first_number, based.value * over_number)
+        else ratio(based.value * first_number, first_value * over_number)
+    end as efficiency_ratio,
     case
         when value_count = 0
         then 'no figure of the metric ' || $metric
@@ -139,7 +156,8 @@ select
     most as most_metric_value,
     coalesce($baseline, first_name) as baseline_name,
     over_number,
-    cast($metric as varchar) as metric_name
-from based, baseline
+    cast($metric as varchar) as metric_name,
+    is_time
+from based, baseline, kind
 where not exists (from known)
 order by series, over_number nulls last, over_value

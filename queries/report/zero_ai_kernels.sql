@@ -10,11 +10,13 @@
 -- launch_index-launch event_id-launch"
 -- answer = "is_zero_ai total_ns time_share_ratio"
 -- zero_ai_kind = "VARCHAR: measured_zero; integer (only integer tensor operations); moves or
--- conversions (only FP16 instructions without work); if unknown: not_collected, not_available (on
+-- conversions (only FP16 instructions without work); none: all kernels of this run or label value
+-- have work; if unknown: not_collected, not_available (on
 -- this device), no_value (the launch failed) or named_copy (a copy or integer kernel by its
 -- function)"
--- is_zero_ai = "BOOLEAN: true if measured; NULL if unknown"
--- launch_share_ratio = "DOUBLE: share of all launches with counters"
+-- is_zero_ai = "BOOLEAN: true if measured; NULL if unknown; false in a row for none"
+-- launch_share_ratio = "DOUBLE: share of all launches with counters, by run or label of the group"
+-- time_share_ratio = "share of the time of all launches, by run or label of the group"
 -- fp16_flop = "FP16 operations of moves and conversions, counted only by the packed convention"
 -- dram_bytes = "DOUBLE: bytes to and from device memory"
 with
@@ -65,15 +67,40 @@ with
     shared as (
         select
             *,
-            ratio(launch_count, sum(launch_count) over ()) as launch_share_ratio,
-            ratio(total_ns, sum(total_ns) over ()) as time_share_ratio
+            ratio(launch_count, sum(launch_count) over whole) as launch_share_ratio,
+            ratio(total_ns, sum(total_ns) over whole) as time_share_ratio
         from grouped
+        -- of names and launches, of all of them
+        window
+            whole as (
+                partition by
+                    case when $by in ('run', 'label') then group_name end,
+                    case when $by = 'run' then owner_id end
+            )
+        union all by name
+        -- a run or label value without any has a row, too
+        select
+            group_name,
+            owner_id,
+            'none' as zero_ai_kind,
+            0 as launch_count,
+            0 as total_ns,
+            0.0 as launch_share_ratio,
+            0.0 as time_share_ratio,
+            any_value(group_number) as group_number
+        from grouped
+        where $by in ('run', 'label')
+        group by group_name, owner_id
+        having bool_and(zero_ai_kind = 'has_work')
     )
 select
     group_name as name,
     zero_ai_kind,
     case
-        when zero_ai_kind in ('measured_zero', 'integer', 'moves', 'conversions') then true
+        when zero_ai_kind in ('measured_zero', 'integer', 'moves', 'conversions')
+        then true
+        when zero_ai_kind = 'none'
+        then false
     end as is_zero_ai,
     launch_count,
     launch_share_ratio,

@@ -449,3 +449,42 @@ def test_a_measurement_without_a_number_is_a_metric_that_is_missing(
     assert (row["code"], row["occurrence_count"]) == ("no_number", 2)
     assert f"such as {cell!r}" in row["message"]
     assert outcome.rows["configuration"] == 2
+
+
+def test_the_index_of_a_data_frame_has_no_name(read: Read) -> None:
+    """Its row numbers are no parameter: each row would be a series of its own."""
+    found = read(",batch,time_ms\n0,16,1.25\n1,32,2.5\n")
+    assert roles(found) == {"batch": "label", "time_ms": "metric"}
+    found = read(",time_ms\nconv,1.25\nfc,2.5\n")
+    assert roles(found) == {"Unnamed: 0": "label", "time_ms": "metric"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "role"),
+    [
+        (["[vmlinux]", "[Outside any module]"], "label"),
+        (["{other}", "[kernel.kallsyms]"], "label"),
+        (["[1, 2]", "[3]"], "nested"),
+        (["[]", "[0.5 0.25]"], "nested"),
+        (["['a', 'b']", '["c"]'], "nested"),
+        (['{"a": 1}', "{a: 2}"], "nested"),
+    ],
+)
+def test_names_in_brackets_are_not_lists(texts: list[str], role: str) -> None:
+    assert role_of("name", texts, has_packed=False) == role
+
+
+def test_a_column_has_the_unit_of_each_row(read: Read) -> None:
+    found = read("test,value,stddev,loops_per_s,unit\nread,1.5,0.1,2.5,GB/s\nwait,2.5,0.2,3.5,ms\n")
+    assert [
+        (row["column_name"], row["value"], row["unit"])
+        for row in sorted(found["configuration_value"], key=lambda row: row["event_id"])
+        if row["role_kind"] == "metric"
+    ] == [
+        ("value", 1.5, "GB/s"),
+        ("stddev", 0.1, "GB/s"),
+        ("loops_per_s", 2.5, "loops/s"),
+        ("value", 2.5, "ms"),
+        ("stddev", 0.2, "ms"),
+        ("loops_per_s", 3.5, "loops/s"),
+    ]

@@ -22,8 +22,8 @@ _COLUMNS = (
     *PLACE,
     ("over_value", TEXT, "value of the label on the x axis"),
     ("metric_value", REAL, "its value; the mean if several runs have these labels"),
-    ("speedup_factor", REAL, "metric / that of the baseline"),
-    ("efficiency_ratio", REAL, "growth of the metric / growth of the label"),
+    ("speedup_factor", REAL, "metric / that of the baseline; of a time, the inverse"),
+    ("efficiency_ratio", REAL, "growth of the metric / growth of the label; of a time, 1 / it"),
     ("reason", TEXT, "why a value is NULL"),
     ("ideal_value", REAL, "linear scaling from the first point of the series"),
     ("over_number", REAL, "that value as a number; NULL if it is not a number"),
@@ -188,7 +188,8 @@ def _line(
 ) -> ChartLine:
     spots = [_spot(row, show, x_of) for row in rows]
     spots.sort(key=lambda spot: spot.x)
-    ideal = () if x_of else _ideal(spots, show)
+    is_time = show == "metric" and any(row.get("is_time") for row in rows)
+    ideal = () if x_of else _ideal(spots, "time" if is_time else show)
     return ChartLine(name, tuple(spots), ideal)
 
 
@@ -200,9 +201,12 @@ def _spot(row: Mapping[str, Any], show: str, x_of: Mapping[str, float]) -> Spot:
 
 
 def _ideal(spots: Sequence[Spot], show: str) -> tuple[tuple[float, float], ...]:
-    """The ideal line from the first known point to the last x: proportional to x, or level."""
+    """The ideal line from the first known point to the last x: level, or proportional to x.
+
+    A time has none: it falls with x, on no straight line.
+    """
     known = [spot for spot in spots if spot.y is not None]
-    if not known:
+    if not known or show == "time":
         return ()
     first, last = known[0], spots[-1].x
     if first.x <= 0 or first.x == last or first.y is None or first.y <= 0:
