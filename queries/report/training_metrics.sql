@@ -4,14 +4,15 @@
 -- section gpu_utilization"
 -- topic = "time"
 -- needs = ["attribution"]
--- depends = ["busy_device", "step_span", "label_value", "step_sample", "rate_of_steps",
+-- depends = ["busy_device", "step_span", "chosen_step", "label_value", "step_sample",
+-- "rate_of_steps",
 -- "run_title", "whole_sum"]
 -- parameters = "phase runs"
 -- columns = "run_name labels samples_per_s steps_per_s busy_ratio fp32_utilization_ratio
 -- peak_ratio fp32_known_ratio device_count reason run_id"
 -- samples_per_s = "DOUBLE: throughput of all devices: steps_per_s x the label batch, or the
 -- metric samples_per_step"
--- steps_per_s = "DOUBLE: steps / their time; NULL without steps"
+-- steps_per_s = "DOUBLE: steps of the phase / their time; NULL without steps"
 -- busy_ratio = "GPU compute utilization (eq. 1): time with a kernel / elapsed time, over all
 -- devices"
 -- fp32_utilization_ratio = "FP32 utilization (eq. 2): FP32 operations / (FP32 peak x busy time),
@@ -40,11 +41,17 @@ with
         from
             (
                 select
-                    run_id,
-                    source_id,
-                    rate_of_steps(step_index, elapsed_ns, start_ns, end_ns) as steps_per_s
-                from step_span(null)
-                group by run_id, source_id
+                    spans.run_id,
+                    spans.source_id,
+                    rate_of_steps(
+                        spans.step_index, spans.elapsed_ns, spans.start_ns, spans.end_ns
+                    ) as steps_per_s
+                from step_span(null) as spans
+                left join chosen_step(null, $phase) as chosen using (run_id, source_id)
+                where
+                    $phase = 'all'
+                    or spans.step_index between chosen.first_step_index and chosen.last_step_index
+                group by spans.run_id, spans.source_id
             )
         group by run_id
     ),
