@@ -54,9 +54,14 @@ class Found:
 
     def evidence(self) -> str:
         """The evidence in a sentence."""
-        said = _OPTIONAL.sub(
-            lambda part: part[1] if self._knows(part[1]) else "", self.says.evidence
-        )
+        return self._filled(self.says.evidence)
+
+    def action(self) -> str:
+        """What to do about it."""
+        return self._filled(self.says.action)
+
+    def _filled(self, text: str) -> str:
+        said = _OPTIONAL.sub(lambda part: part[1] if self._knows(part[1]) else "", text)
         return _FIELD.sub(lambda field: self._shown(*field.groups()), said)
 
     def _knows(self, part: str) -> bool:
@@ -182,7 +187,7 @@ def _result(ranked: Sequence[Found], run_id: str, notes: tuple[str, ...]) -> Res
             "win_ratio": pa.array([one.win_ratio for one in ranked], pa.float64()),
             "evidence": pa.array([one.evidence() for one in ranked], pa.string()),
             "place": pa.array([one.place for one in ranked], pa.string()),
-            "action": pa.array([one.says.action for one in ranked], pa.string()),
+            "action": pa.array([one.action() for one in ranked], pa.string()),
             "command": pa.array([one.says.command for one in ranked], pa.string()),
             "overlaps": pa.array(_overlaps(ranked), pa.string()),
         }

@@ -113,11 +113,11 @@ Entry = TypeVar("Entry", bound=Field)
 class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a finding tells people: what is wrong, the evidence, what to do about it.
 
-    ``evidence`` has columns of the finding in braces, with a noun for a count: ``{gap_count:gap}``;
-    a part in brackets is omitted if one of its columns is NULL. Columns in ``sums`` are sums over
-    the rows of the device, the others those of the row with the most to win. ``command`` is the
-    next command, without the program's name, the run and the store. ``pool`` is the time that it
-    could win from: findings of one pool overlap.
+    ``evidence`` and ``action`` have columns of the finding in braces, with a noun for a count:
+    ``{gap_count:gap}``; a part in brackets is omitted if one of its columns is NULL. Columns in
+    ``sums`` are sums over the rows of the device, the others those of the row with the most to win.
+    ``command`` is the next command, without the program's name, the run and the store. ``pool`` is
+    the time that it could win from: findings of one pool overlap.
     """
 
     title: Text

@@ -25,8 +25,10 @@ with
             call_count,
             work_ns,
             greatest(compute_ns, bandwidth_ns) as roof_ns,
-            -- the last two sizes of the last matrix: K and N
-            list_filter(try_cast(input_dims as bigint[][]), lambda dims:len(dims) >= 2)[-1][
+            -- the last two sizes of the right matrix, K and N: a bias stands before both
+            -- matrices, a
+            -- tensor for the result behind them
+            try_cast(input_dims as bigint[][])[case when contains(name, 'add') then 3 else 2 end][
                 -2:
             ] as sizes
         from attributed_op_work($run_id, $phase, 'modelled')

@@ -5,28 +5,37 @@
 -- needs = ["attribution"]
 -- depends = ["product_window", "device_peak"]
 -- parameters = "run_id phase"
--- columns = "name win_ns-products launch_count total_ns total_flop-products peak_factor
--- elapsed_ns source_id-rank
--- device_id"
+-- columns = "name win_ns-products launch_count total_ns total_flop-products unknown_count-products
+-- peak_factor elapsed_ns source_id-rank device_id"
 -- peak_factor = "DOUBLE: FP16 peak of the tensor cores / that of the FP16 units; NULL if unknown"
 -- finding.title = "Products of half precision do not use tensor cores"
 -- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}[; the tensor cores of the
--- device are {peak_factor} times as fast]"
+-- device are {peak_factor} times as fast][; the work of
+-- {unknown_count:launch} is unknown, and not in this time]"
 -- finding.action = "Make sizes multiples of 8, pointers and strides aligned to 16 bytes, and use a
 -- current cuBLAS or cuDNN."
 -- finding.command = "query ops --param by=shape"
--- finding.sums = ["launch_count", "total_ns", "total_flop"]
+-- finding.sums = ["launch_count", "total_ns", "total_flop", "unknown_count"]
 -- finding.pool = "compute"
 select
     products.name,
     cast(
         floor(
-            sum(greatest(dur_ns - coalesce(ratio(flop_count * 1e9, tensor_fp16_flop_per_s), 0), 0))
+            sum(
+                greatest(
+                    dur_ns - greatest(
+                        coalesce(ratio(flop_count * 1e9, tensor_fp16_flop_per_s), 0),
+                        coalesce(ratio(accessed_bytes * 1e9, dram_bytes_per_s), 0)
+                    ),
+                    0
+                )
+            ) filter (where is_known)
         ) as bigint
     ) as win_ns,
     count(*) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     cast(sum(flop_count) as bigint) as total_flop,
+    nullif(count(*) filter (where not is_known), 0) as unknown_count,
     any_value(ratio(tensor_fp16_flop_per_s, fp16_flop_per_s)) as peak_factor,
     any_value(elapsed_ns) as elapsed_ns,
     products.source_id,
@@ -39,5 +48,5 @@ join
     and peaks.device_id is not distinct from products.device_id
 where products.unit_name = 'fp16' and tensor_fp16_flop_per_s is not null
 group by products.source_id, products.device_id, products.name
-having win_ns > 0
-order by win_ns desc, products.source_id, products.device_id, products.name
+having win_ns > 0 or win_ns is null
+order by win_ns desc nulls last, products.source_id, products.device_id, products.name

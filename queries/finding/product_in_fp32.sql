@@ -5,19 +5,19 @@
 -- needs = ["attribution"]
 -- depends = ["product_window", "device_peak"]
 -- parameters = "run_id phase"
--- columns = "name win_ns-products launch_count total_ns total_flop-products tensor_name
--- peak_factor elapsed_ns
--- source_id-rank device_id"
+-- columns = "name win_ns-products launch_count total_ns total_flop-products unknown_count-products
+-- tensor_name peak_factor elapsed_ns source_id-rank device_id"
 -- tensor_name = "VARCHAR: type of the tensor cores: TF32, else BF16, else FP16: the first with a
 -- higher peak than FP32"
 -- peak_factor = "DOUBLE: their peak / the FP32 peak of the device"
 -- finding.title = "Matrix products run on FP32 units, not on tensor cores"
 -- finding.evidence = "{launch_count:launch} of {total_ns}, most in {name}; the {tensor_name} peak
--- of the device is {peak_factor} times its FP32 peak"
+-- of the device is {peak_factor} times its FP32 peak[; the
+-- work of {unknown_count:launch} is unknown, and not in this time]"
 -- finding.action = "For TF32, torch.set_float32_matmul_precision('high'); for BF16 or FP16,
 -- autocast; if the model bears it."
 -- finding.command = "query ops --param by=shape"
--- finding.sums = ["launch_count", "total_ns", "total_flop"]
+-- finding.sums = ["launch_count", "total_ns", "total_flop", "unknown_count"]
 -- finding.pool = "compute"
 with
     peaks as (
@@ -25,6 +25,7 @@ with
             source_id,
             device_id,
             fp32_flop_per_s,
+            dram_bytes_per_s,
             -- the first that is faster: TF32 is not on every device that has it
             case
                 when tensor_tf32_flop_per_s > fp32_flop_per_s
@@ -49,12 +50,21 @@ select
     products.name,
     cast(
         floor(
-            sum(greatest(dur_ns - coalesce(ratio(flop_count * 1e9, tensor_flop_per_s), 0), 0))
+            sum(
+                greatest(
+                    dur_ns - greatest(
+                        coalesce(ratio(flop_count * 1e9, tensor_flop_per_s), 0),
+                        coalesce(ratio(accessed_bytes * 1e9, dram_bytes_per_s), 0)
+                    ),
+                    0
+                )
+            ) filter (where is_known)
         ) as bigint
     ) as win_ns,
     count(*) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     cast(sum(flop_count) as bigint) as total_flop,
+    nullif(count(*) filter (where not is_known), 0) as unknown_count,
     any_value(tensor_name) as tensor_name,
     any_value(ratio(tensor_flop_per_s, fp32_flop_per_s)) as peak_factor,
     any_value(elapsed_ns) as elapsed_ns,
@@ -67,5 +77,5 @@ join
     and peaks.device_id is not distinct from products.device_id
 where products.unit_name = 'fp32' and tensor_name is not null
 group by products.source_id, products.device_id, products.name
-having win_ns > 0
-order by win_ns desc, products.source_id, products.device_id, products.name
+having win_ns > 0 or win_ns is null
+order by win_ns desc nulls last, products.source_id, products.device_id, products.name

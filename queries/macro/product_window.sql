@@ -4,11 +4,14 @@
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "is_fp32_product", "is_fp16_product", "work_by_context"]
 -- parameters = "wanted_run wanted_phase"
--- columns = "source_id device_id name unit_name dur_ns elapsed_ns-steps flop_count"
+-- columns = "source_id device_id name unit_name dur_ns elapsed_ns-steps flop_count accessed_bytes
+-- is_known"
 -- unit_name = "VARCHAR: units of the kernel: fp32 or fp16"
 -- dur_ns = "BIGINT: end - start"
 -- flop_count = "BIGINT: operations of its operator, if modeled: of several kernels of a call, the
 -- longest has them"
+-- accessed_bytes = "BIGINT: minimum bytes of its operator, likewise"
+-- is_known = "BOOLEAN: operations of its operator are known"
 with
     names as (
         select
@@ -24,30 +27,33 @@ with
             )
         where unit_name is not null
     )
-select
-    work.source_id,
-    work.device_id,
-    work.name,
-    names.unit_name,
-    work.end_ns - work.start_ns as dur_ns,
-    work.elapsed_ns,
-    case
-        when
+select * exclude (is_longest)
+from
+    (
+        select
+            work.source_id,
+            work.device_id,
+            work.name,
+            names.unit_name,
+            work.end_ns - work.start_ns as dur_ns,
+            work.elapsed_ns,
             row_number() over (
                 partition by work.source_id, attribution.op_event_id
                 order by work.end_ns - work.start_ns desc, work.event_id
             )
-            = 1
-        then modeled.flop_count
-    end as flop_count
-from work_in_window(wanted_run, wanted_phase) as work
-join names on names.name = work.name
-join
-    attribution
-    on attribution.run_id = wanted_run
-    and attribution.source_id = work.source_id
-    and attribution.event_id = work.event_id
-left join
-    work_by_context(wanted_run) as modeled
-    on modeled.source_id = work.source_id
-    and modeled.context_id = attribution.context_id
+            = 1 as is_longest,
+            case when is_longest then modeled.flop_count end as flop_count,
+            case when is_longest then modeled.accessed_bytes end as accessed_bytes,
+            modeled.flop_count is not null as is_known
+        from work_in_window(wanted_run, wanted_phase) as work
+        join names on names.name = work.name
+        join
+            attribution
+            on attribution.run_id = wanted_run
+            and attribution.source_id = work.source_id
+            and attribution.event_id = work.event_id
+        left join
+            work_by_context(wanted_run) as modeled
+            on modeled.source_id = work.source_id
+            and modeled.context_id = attribution.context_id
+    )
