@@ -349,13 +349,17 @@ def _names_of(kind: Kind) -> list[str]:
 
 def _read(file: Traversable, kind: Kind) -> Query:
     try:
-        lines = file.read_text("utf-8").splitlines()
-        comments = _leading_comments(lines)
-        header = tomllib.loads("\n".join(_unfolded(comments)))
-        sql = "\n".join(lines[len(comments) :])
+        header, sql = split_header(file.read_text("utf-8"))
         return _query(file.name.removesuffix(".sql"), kind, header, sql)
     except ValueError as error:
         raise QueryError(f"{kind}/{file.name}: the header is wrong: {error}") from error
+
+
+def split_header(text: str) -> tuple[dict[str, Any], str]:
+    """Return the header of a query file and its SQL; raise ValueError for what is not TOML."""
+    lines = text.splitlines()
+    comments = _leading_comments(lines)
+    return tomllib.loads("\n".join(_unfolded(comments))), "\n".join(lines[len(comments) :])
 
 
 def _leading_comments(lines: list[str]) -> list[str]:

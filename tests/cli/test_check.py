@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from collections.abc import Callable
 from hashlib import sha256
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tracekit import audit
 from tracekit.intake import Options, ingest
 from tracekit.snapshot import Damage, Litter, UnknownIngest
 from tracekit.store import open_store
@@ -58,6 +60,27 @@ def test_a_sound_store_is_sound(store: Path, tracekit: Tracekit) -> None:
         0,
         "intact: 2 sources, all files checked by size, rows and hash\n",
     )
+
+
+def test_reports_of_a_run_agree(sound: Path, tracekit: Tracekit) -> None:
+    done = tracekit("check", "gpu", "--figures", "--store", str(sound))
+    assert (done.code, done.text) == (0, "")
+    assert re.fullmatch(r"consistent: \d+ comparisons in 1 run, no contradiction\n", done.messages)
+
+
+def test_contradictions_are_listed_with_both_values(
+    sound: Path, tracekit: Tracekit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql = "SELECT name AS subject, 'a' AS first_figure, 1 AS first_value, 'b' AS second_figure, "
+    rule = audit.Identity(
+        "a_is_b", "A is B.", "", ("kernel_time",), f"{sql}2 AS second_value FROM kernel_time"
+    )
+    monkeypatch.setattr(audit, "identities", lambda: (rule,))
+    done = tracekit("check", "gpu", "--figures", "--store", str(sound), "-f", "csv")
+    assert done.code == 9
+    assert "gpu,all,a_is_b," in done.text
+    assert done.text.endswith(",a,1.0,b,2.0,A is B.\n")
+    assert "contradictions among" in done.messages
 
 
 def test_nothing_is_found_in_twenty_sound_stores(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,50 @@ from tracekit.cli.output import (
 )
 from tracekit.errors import DamageError, UsageError
 from tracekit.result import Result, ResultColumn
+
+
+def _check_figures(
+    run: str | None,
+    store: Path,
+    format_name: str | None,
+    output: Path | None,
+    force: bool,
+) -> int:
+    """Show the contradictions between the reports of a run, or of all runs."""
+    import pyarrow as pa
+
+    from tracekit.audit import audit
+    from tracekit.cli.opening import opened
+    from tracekit.render.numbers import counted
+
+    compared = 0
+    tables: list[pa.Table] = []
+    database = opened(store)
+    names = database.run_names()
+    chosen = list(names) if run is None else [database.run_id(run)]
+    for run_id in chosen:
+        for phase in ("all", "stable"):
+            done = audit(database, run_id, phase)
+            compared += len(done.compared)
+            table = done.result.table
+            for name, value in (("phase", phase), ("run_name", names[run_id])):
+                table = table.add_column(0, name, pa.array([value] * len(table), pa.string()))
+            tables.append(table)
+    what = f"{counted(compared, 'comparison')} in {counted(len(chosen), 'run')}"
+    if not any(map(len, tables)):
+        say(f"consistent: {what}, no contradiction")
+        return 0
+    columns = (
+        ResultColumn("run_name", "", "run"),
+        ResultColumn("phase", "", "steps that the reports cover"),
+        *done.result.columns,
+    )
+    result = Result("figures", pa.concat_tables(tables), columns)
+    emit(result, format_name, output, force, full_names=True)
+    raise DamageError(
+        f"{counted(len(result), 'contradiction')} among {what}: do not use these values, "
+        "and report them to the authors of tracekit"
+    )
 
 
 def check(
@@ -39,6 +84,10 @@ def check(
             "--repair", help="Delete leftovers of killed ingests; ingested data is never deleted."
         ),
     ] = False,
+    figures: Annotated[
+        bool,
+        typer.Option("--figures", help="Compare the values of a run's reports that must agree."),
+    ] = False,
     format_name: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
@@ -46,8 +95,11 @@ def check(
     """Check that the store's files are intact.
 
     Every file that an ingest wrote must exist and have its original size and row count; --deep also
-    compares the content. Files that belong to no ingest are listed, too.
+    compares the content. Files that belong to no ingest are listed, too. --figures instead compares
+    the values that the reports of a run, or of all runs, must agree on, and lists contradictions.
     """
+    if figures:
+        return _check_figures(run, store, format_name, output, force)
     import pyarrow as pa
 
     from tracekit.render.numbers import counted

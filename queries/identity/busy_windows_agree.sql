@@ -1,0 +1,18 @@
+-- purpose = "Utilization and overlap of a device are of the same window."
+-- source = "docs/reliability.md, section Values that must agree"
+-- reports = ["gpu_utilization", "overlap"]
+select
+    'device '
+    || coalesce(cast(gpu_utilization.device_id as varchar), '?')
+    || ' of source '
+    || gpu_utilization.source_id as subject,
+    'gpu_utilization.elapsed_ns' as first_figure,
+    gpu_utilization.elapsed_ns as first_value,
+    'overlap.elapsed_ns' as second_figure,
+    other.elapsed_ns as second_value
+from gpu_utilization
+join
+    overlap as other
+    on other.source_id = gpu_utilization.source_id
+    and other.device_id is not distinct from gpu_utilization.device_id
+where other.work_class = 'idle' and differs(gpu_utilization.elapsed_ns, other.elapsed_ns)

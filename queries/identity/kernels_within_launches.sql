@@ -1,0 +1,22 @@
+-- purpose = "The launch bounds of a device count all kernels of its utilization."
+-- source = "docs/reliability.md, section Values that must agree"
+-- reports = ["launch_bounds", "gpu_utilization"]
+select
+    'device '
+    || coalesce(cast(gpu_utilization.device_id as varchar), '?')
+    || ' of source '
+    || gpu_utilization.source_id as subject,
+    'gpu_utilization.kernel_count' as first_figure,
+    gpu_utilization.kernel_count as first_value,
+    'launch_bounds.kernel_count, summed' as second_figure,
+    other.kernel_count as second_value
+from gpu_utilization
+join
+    (
+        select source_id, device_id, sum(kernel_count) as kernel_count
+        from launch_bounds
+        group by all
+    ) as other
+    on other.source_id = gpu_utilization.source_id
+    and other.device_id is not distinct from gpu_utilization.device_id
+where is_above(gpu_utilization.kernel_count, other.kernel_count)

@@ -1,0 +1,174 @@
+"""The audit: identities between reports hold on real files, and notice what contradicts them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from tests.ingested import Ingested
+from tracekit import audit
+from tracekit.catalog import catalog
+from tracekit.engine import Database
+
+H100 = Path(__file__).resolve().parent.parent / "fixtures" / "h100"
+#: The rate of steps runs from the first work to the last, their mean from mark to mark.
+KNOWN = {"rate_of_steps_is_their_time"}
+#: The fewest rules that changed values of the LSTM's timeline and counters must contradict.
+MIN_NOTICING = 40
+
+
+def reports_in(sql: str) -> set[str]:
+    words = set(re.findall(r"\w+", re.sub(r"'[^']*'", "", sql)))
+    answers = {name for name, query in catalog().items() if query.kind in ("report", "finding")}
+    return words & (answers | {"advise"})
+
+
+def contradicted(tables: dict[str, pa.Table]) -> list[tuple[str, float, float]]:
+    done = audit.contradictions(audit.identities(), tables)
+    return [
+        (row["identity_name"], row["first_value"], row["second_value"])
+        for row in done.result.table.to_pylist()
+    ]
+
+
+@pytest.mark.parametrize("rule", audit.identities(), ids=lambda rule: rule.name)
+def test_a_rule_names_the_reports_that_it_reads(rule: audit.Identity) -> None:
+    assert set(rule.reports) == reports_in(rule.sql)
+    assert rule.purpose.endswith(".")
+
+
+def test_there_are_rules_for_timelines_counters_ranks_memory_joins_and_comparisons() -> None:
+    read = {report for rule in audit.identities() for report in rule.reports}
+    wanted = {"overlap", "gaps", "steps", "kernel_figures", "ranks", "memory_by_kind", "joins"}
+    assert read >= wanted | {"comparison", "collectives", "cpu_work", "advise"}
+    assert len(audit.identities()) >= 40
+
+
+def overlap(idle_ns: int) -> pa.Table:
+    classes = ["compute", "communication", "memcpy", "memset", "idle"]
+    return pa.table(
+        {
+            "source_id": ["s1"] * 5,
+            "device_id": [0] * 5,
+            "work_class": classes,
+            "exposed_ns": [50, 20, 5, 0, idle_ns],
+            "elapsed_ns": [100] * 5,
+            "share_ratio": [0.5, 0.2, 0.05, 0.0, idle_ns / 100],
+            "sum_ns": [50, 20, 5, 0, None],
+            "work_count": [5, 1, 1, 0, None],
+        }
+    )
+
+
+def gaps(host_ns: int) -> pa.Table:
+    return pa.table(
+        {
+            "source_id": ["s1", "s1"],
+            "device_id": [0, 0],
+            "gap_kind": ["host", "launch"],
+            "total_ns": [host_ns, 5],
+            "idle_share_ratio": [host_ns / (host_ns + 5), 5 / (host_ns + 5)],
+            "elapsed_ns": [100, 100],
+        }
+    )
+
+
+def test_a_device_whose_classes_and_causes_fill_its_window_is_consistent() -> None:
+    # 50 + 20 + 5 + 0 + 25 = 100; 20 + 5 = 25
+    assert contradicted({"overlap": overlap(25), "gaps": gaps(20)}) == []
+
+
+def test_classes_that_do_not_fill_the_window_are_told() -> None:
+    # 50 + 20 + 5 + 0 + 35 = 110 of 100, whose causes are 25
+    assert contradicted({"overlap": overlap(35), "gaps": gaps(20)}) == [
+        ("causes_fill_idle", 25, 35),
+        ("class_shares_sum_to_one", pytest.approx(1.1), 1),
+        ("classes_fill_window", 110, 100),
+    ]
+
+
+def test_causes_that_do_not_fill_the_idle_time_are_told() -> None:
+    assert contradicted({"overlap": overlap(25), "gaps": gaps(25)}) == [
+        ("causes_fill_idle", 30, 25)
+    ]
+
+
+def test_a_rate_above_its_peak_is_told() -> None:
+    kernels = pa.table(
+        {
+            "name": ["a", "b"],
+            "utilization_ratio": [1.04, 1.38],
+            "roof_ratio": [0.5, None],
+            "reason": pa.nulls(2, pa.string()),
+            "bound_reason": pa.nulls(2, pa.string()),
+            "missing_metrics": pa.nulls(2, pa.string()),
+        }
+    )
+    assert contradicted({"kernel_figures": kernels}) == [
+        ("rate_within_peak_of_kernel_figures", 1.38, 1.05)
+    ]
+
+
+def test_an_unknown_value_without_a_reason_is_told() -> None:
+    kernels = pa.table(
+        {
+            "name": ["a", "b"],
+            "intensity_flop_per_byte": pa.nulls(2, pa.float64()),
+            "reason": [None, "no counters"],
+            "total_flop": pa.nulls(2, pa.float64()),
+            "total_bytes": pa.nulls(2, pa.float64()),
+            "launch_count": [1, 1],
+            "known_launch_count": [0, 0],
+        }
+    )
+    done = audit.contradictions(audit.identities(), {"operational_intensity": kernels})
+    (row,) = done.result.table.to_pylist()
+    assert row["subject"] == "a"
+    assert row["first_figure"] == "operational_intensity.intensity_flop_per_byte"
+
+
+def tables_of(database: Database) -> dict[str, pa.Table]:
+    run_id = database.run_id(None)
+    needed = {report for rule in audit.identities() for report in rule.reports}
+    found = {name: audit.table_of(database, name, run_id, "all") for name in sorted(needed)}
+    return {name: table for name, table in found.items() if table is not None}
+
+
+def changed(table: pa.Table, sql: str) -> Iterator[pa.Table]:
+    """Yield the result with the numbers of one column of the rule larger, negative or unknown."""
+    for index, field in enumerate(table.schema):
+        column = table.column(index)
+        if field.name not in re.findall(r"\w+", sql):
+            continue
+        if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
+            larger, unknown = pc.add(pc.multiply(column, 3), 1), pa.nulls(len(column), field.type)
+            for other in (larger, pc.multiply(column, -1), unknown):
+                yield table.set_column(index, field.name, other)
+
+
+def notices(rule: audit.Identity, tables: dict[str, pa.Table]) -> bool:
+    """Return whether the rule contradicts a change to one column of one of its reports."""
+    read = {name: tables[name] for name in rule.reports}
+    return any(
+        len(audit.contradictions([rule], read | {name: other}).result)
+        for name in rule.reports
+        for other in changed(tables[name], rule.sql)
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "fewest"), [("lstm/trace.json.gz", MIN_NOTICING), ("lstm/raw.csv.gz", 8)]
+)
+def test_changed_values_of_a_recording_are_noticed(
+    file: str, fewest: int, ingested: Ingested
+) -> None:
+    tables = tables_of(ingested.database(H100 / file))
+    assert {name for name, _, _ in contradicted(tables)} <= KNOWN
+    rules = [rule for rule in audit.identities() if tables.keys() >= set(rule.reports)]
+    noticing = [rule.name for rule in rules if notices(rule, tables)]
+    assert len(noticing) >= fewest, sorted({rule.name for rule in rules} - {*noticing})
