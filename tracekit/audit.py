@@ -6,20 +6,20 @@ header names, as users see them. It returns a row for each contradiction.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-import duckdb
 import msgspec
 import pyarrow as pa
 
 from tracekit.advice import advise
 from tracekit.catalog import Query, Text, known, split_header
 from tracekit.engine import Database
+from tracekit.engine.over_results import selected_rows
 from tracekit.errors import ChoiceError, QueryError
 from tracekit.result import Result, ResultColumn
 
@@ -99,29 +99,21 @@ def audit(database: Database, run: str | None = None, phase: str = "all") -> Aud
 
 
 def contradictions(
-    rules: Iterable[Identity],
+    rules: Sequence[Identity],
     tables: dict[str, pa.Table],
     phase: str = "all",
     notes: Sequence[str] = (),
 ) -> Audit:
     """Return the contradictions between these results of reports, by the name of the report."""
-    rows: list[tuple[Any, ...]] = []
-    compared: list[str] = []
-    skipped: list[str] = []
-    with duckdb.connect(config={"enable_external_access": "false"}) as connection:
-        for macro in _MACROS:
-            connection.execute(macro)
-        connection.execute("CREATE TABLE phase_asked AS SELECT ? AS phase", [phase])
-        for name, table in tables.items():
-            connection.register(name, table)
-        for rule in rules:
-            if tables.keys() >= set(rule.reports):
-                compared.append(rule.name)
-                found = connection.sql(_selected(rule.sql)).fetchall()
-                rows += [(rule.name, rule.purpose, *row) for row in found]
-            else:
-                skipped.append(rule.name)
-    return Audit(_result(rows, tuple(notes)), tuple(compared), tuple(skipped))
+    applicable = {rule.name: rule for rule in rules if tables.keys() >= set(rule.reports)}
+    skipped = [rule.name for rule in rules if rule.name not in applicable]
+    phases = pa.table({"phase": [phase]})
+    selects = {name: _selected(rule.sql) for name, rule in applicable.items()}
+    answers = selected_rows({**tables, "phase_asked": phases}, _MACROS, selects)
+    rows = [
+        (name, applicable[name].purpose, *row) for name, found in answers.items() for row in found
+    ]
+    return Audit(_result(rows, tuple(notes)), tuple(applicable), tuple(skipped))
 
 
 def _selected(sql: str) -> str:
