@@ -8,6 +8,7 @@
 -- by = {default = "run"}
 -- columns = "name-group precision_name total_flop-row flop_share_ratio launch_count
 -- total_ns-group time_share_ratio other_flop fp16_convention"
+-- time_share_ratio = "DOUBLE: share of the time of all launches with counters"
 -- precision_name = "fp64, fp32, fp16, tensor; none (measured zero) or unknown (some precisions
 -- not counted)"
 -- launch_count = "launches that mostly use it"

@@ -16,7 +16,7 @@
 -- function)"
 -- is_zero_ai = "BOOLEAN: true if measured; NULL if unknown; false in a row for none"
 -- launch_share_ratio = "DOUBLE: share of all launches with counters, by run or label of the group"
--- time_share_ratio = "share of the time of all launches, by run or label of the group"
+-- time_share_ratio = "DOUBLE: share of the time of all launches, by run or label of the group"
 -- fp16_flop = "FP16 operations of moves and conversions, counted only by the packed convention"
 -- dram_bytes = "DOUBLE: bytes to and from device memory"
 with
