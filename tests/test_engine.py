@@ -1359,3 +1359,11 @@ def sum_below_order(store: Store) -> list[int]:
 
 def test_sums_below_order_are_whole(two_kernels: Store) -> None:
     assert sum_below_order(two_kernels) == [150_000]
+
+
+def test_duckdb_still_narrows_sums_below_order(
+    two_kernels: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If this fails, DuckDB is mended: use all optimizers again from that version on."""
+    monkeypatch.setattr("tracekit.engine.WRONG_OPTIMIZERS", "")
+    assert sum_below_order(two_kernels) != [150_000]

@@ -82,7 +82,7 @@ class _Sight(NamedTuple):
 _ALL = _Sight()
 
 #: DuckDB 2.0.1 narrows a sum below ORDER BY to fewer bits than it needs: 150,000 became -16.
-#: Drop this once a version is fixed.
+#: tests/test_engine.py notices when a version no longer does.
 WRONG_OPTIMIZERS = "compressed_materialization"
 
 
