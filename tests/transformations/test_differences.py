@@ -32,7 +32,7 @@ OPTIMIZERS = """
 """
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", FILES)
 def test_answers_do_not_depend_on_how_they_are_computed(
     name: str, ingested: Ingested, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

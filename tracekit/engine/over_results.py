@@ -8,12 +8,15 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from tracekit.engine import WRONG_OPTIMIZERS
+
 
 def selected_rows(
     tables: Mapping[str, pa.Table], setup: Iterable[str], selects: Mapping[str, str]
 ) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of each SELECT, by its name, over tables in memory and nothing else."""
-    with duckdb.connect(config={"enable_external_access": "false"}) as connection:
+    config = {"enable_external_access": "false", "disabled_optimizers": WRONG_OPTIMIZERS}
+    with duckdb.connect(config=config) as connection:
         for statement in setup:
             connection.execute(statement)
         for name, table in tables.items():
