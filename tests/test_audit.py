@@ -98,41 +98,52 @@ def test_causes_that_do_not_fill_the_idle_time_are_told() -> None:
     ]
 
 
+def kernels(**columns: list[object]) -> pa.Table:
+    """Return a result of `kernel_figures` with some of its columns."""
+    table = pa.table({"name": ["a", "b"], **columns})
+    if "reason" not in columns:
+        return table.append_column("reason", pa.array(["not asked"] * 2))
+    return table.set_column(
+        table.schema.get_field_index("reason"), "reason", pa.array(columns["reason"], pa.string())
+    )
+
+
 def test_a_rate_above_its_peak_is_told() -> None:
-    kernels = pa.table(
-        {
-            "name": ["a", "b"],
-            "utilization_ratio": [1.04, 1.38],
-            "roof_ratio": [0.5, None],
-            "reason": pa.nulls(2, pa.string()),
-            "bound_reason": pa.nulls(2, pa.string()),
-            "missing_metrics": pa.nulls(2, pa.string()),
-        }
-    )
-    assert contradicted({"kernel_figures": kernels}) == [
-        ("rate_within_peak_of_kernel_figures", 1.38, 1.05)
-    ]
+    rates = kernels(utilization_ratio=[1.04, 1.38], roof_ratio=[0.5, None])
+    assert contradicted({"kernel_figures": rates}) == [("rates_within_peak", 1.38, 1.05)]
 
 
-def test_an_unknown_value_without_a_reason_is_told() -> None:
-    kernels = pa.table(
-        {
-            "name": ["a", "b"],
-            "intensity_flop_per_byte": pa.nulls(2, pa.float64()),
-            "reason": [None, "no counters"],
-            "total_flop": pa.nulls(2, pa.float64()),
-            "total_bytes": pa.nulls(2, pa.float64()),
-            "launch_count": [1, 1],
-            "known_launch_count": [0, 0],
-        }
+def test_a_share_above_the_whole_is_told_of_every_report() -> None:
+    shares = kernels(share_ratio=[1.0, 1.25], time_share_ratio=[0.5, None])
+    assert contradicted({"profiling_cost": shares}) == [("shares_within_one", 1.25, 1)]
+
+
+def test_a_negative_time_is_told_but_not_a_difference() -> None:
+    times = kernels(wait_ns=[-7, None], delta_ns=[-7, 7], clock_offset_ns=[-9, 9])
+    assert contradicted({"profiling_cost": times}) == [("amounts_not_negative", -7, 0)]
+
+
+def test_a_value_that_is_no_number_is_told() -> None:
+    done = audit.contradictions(
+        audit.identities(),
+        {"profiling_cost": kernels(mean_ns=[float("inf"), 1.0], total_ns=[1, 1])},
     )
-    done = audit.contradictions(audit.identities(), {"operational_intensity": kernels})
     (row,) = done.result.table.to_pylist()
-    assert row["subject"] == "a"
-    assert row["first_figure"] == "operational_intensity.intensity_flop_per_byte"
+    assert (row["identity_name"], row["subject"]) == ("values_are_finite", "a")
+
+
+def test_an_unknown_answer_without_a_reason_is_told() -> None:
+    unknown: list[object] = [None, None]
+    table = kernels(utilization_ratio=unknown, total_flop=unknown, reason=[None, "no counters"])
+    table = table.set_column(1, "utilization_ratio", pa.nulls(2, pa.float64()))
+    done = audit.contradictions(audit.identities(), {"kernel_figures": table})
+    (row,) = done.result.table.to_pylist()
+    assert row["identity_name"] == "unknown_answers_have_reasons"
+    assert (row["subject"], row["first_figure"]) == ("a", "kernel_figures.utilization_ratio")
 
 
 def tables_of(database: Database) -> dict[str, pa.Table]:
+    """Return the results that rules name."""
     run_id = database.run_id(None)
     needed = {report for rule in audit.identities() for report in rule.reports}
     found = {name: audit.table_of(database, name, run_id, "all") for name in sorted(needed)}
@@ -169,6 +180,6 @@ def test_changed_values_of_a_recording_are_noticed(
 ) -> None:
     tables = tables_of(ingested.database(H100 / file))
     assert {name for name, _, _ in contradicted(tables)} <= KNOWN
-    rules = [rule for rule in audit.identities() if tables.keys() >= set(rule.reports)]
+    rules = [r for r in audit.identities() if r.reports and tables.keys() >= set(r.reports)]
     noticing = [rule.name for rule in rules if notices(rule, tables)]
     assert len(noticing) >= fewest, sorted({rule.name for rule in rules} - {*noticing})

@@ -1,12 +1,13 @@
 """The audit of a run: values of its reports that must agree, and those that do not.
 
 An identity is a file of `queries/identity`: one SELECT over the results of the reports that its
-header names, as users see them. It returns a row for each contradiction.
+header names, as users see them. It returns a row for each contradiction. One that names no report
+is about the values of all of them, in the table `cell`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,9 +16,10 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracekit.advice import advise
-from tracekit.catalog import Query, Text, known, split_header
+from tracekit.catalog import Query, Text, catalog, known, split_header
 from tracekit.engine import Database
 from tracekit.engine.over_results import selected_rows
 from tracekit.errors import ChoiceError, QueryError
@@ -28,9 +30,20 @@ _COLUMNS = ("subject", "first_figure", "first_value", "second_figure", "second_v
 _MACROS = (
     "CREATE MACRO differs(a, b) AS abs(a - b) > 1e-6 * greatest(abs(a), abs(b), 1e-6)",
     "CREATE MACRO is_above(a, b) AS a - b > 1e-6 * greatest(abs(a), abs(b), 1e-6)",
+    """CREATE MACRO device_named(device_id, source_id) AS
+    'device ' || coalesce(CAST(device_id AS VARCHAR), '?') || ' of source ' || source_id""",
 )
 #: A result that Python makes, which identities can read as a report.
 _ADVICE = "advise"
+#: How a report refuses a phase that the run does not have.
+_NO_PHASE = "Ask for phase all"
+_CELL = pa.schema(
+    [
+        *((name, pa.string()) for name in ("report", "subject", "column_name", "reason")),
+        *((name, pa.bool_()) for name in ("is_answer", "gives_reasons")),
+        ("value", pa.float64()),
+    ]
+)
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,29 +100,44 @@ def audit(database: Database, run: str | None = None, phase: str = "all") -> Aud
     an unknown run.
     """
     run_id = database.run_id(run)
-    needed = {report for identity in identities() for report in identity.reports}
-    if phase != "all":
-        needed = {name for name in needed if name == _ADVICE or _has_phase(name)}
     tables = {
         name: table
-        for name in sorted(needed)
+        for name in _reports(phase)
         if (table := table_of(database, name, run_id, phase)) is not None
     }
     return contradictions(identities(), tables, phase, (f"run: {run_id}",))
 
 
+def _reports(phase: str) -> list[str]:
+    """Return the reports and findings that the rules are about: of a phase, those that have one."""
+    named = {report for identity in identities() for report in identity.reports}
+    alone = {name for name, query in catalog().items() if asks_only_for_a_run(query)}
+    return sorted(
+        name
+        for name in named | alone
+        if phase == "all" or name == _ADVICE or _parameters_of(name) >= {"phase"}
+    )
+
+
+def asks_only_for_a_run(query: Query) -> bool:
+    """Return whether a run is all that a report or finding needs to be told."""
+    required = {p.name for p in query.parameters if p.is_required and p.chosen_by is None}
+    has_run = any(p.name == "run_id" for p in query.parameters)
+    return query.kind in ("report", "finding") and has_run and required <= {"run_id"}
+
+
 def contradictions(
     rules: Sequence[Identity],
-    tables: dict[str, pa.Table],
+    tables: Mapping[str, pa.Table],
     phase: str = "all",
     notes: Sequence[str] = (),
 ) -> Audit:
     """Return the contradictions between these results of reports, by the name of the report."""
     applicable = {rule.name: rule for rule in rules if tables.keys() >= set(rule.reports)}
     skipped = [rule.name for rule in rules if rule.name not in applicable]
-    phases = pa.table({"phase": [phase]})
+    own = {"phase_asked": pa.table({"phase": [phase]}), "cell": _cells(tables)}
     selects = {name: _selected(rule.sql) for name, rule in applicable.items()}
-    answers = selected_rows({**tables, "phase_asked": phases}, _MACROS, selects)
+    answers = selected_rows({**tables, **own}, _MACROS, selects)
     rows = [
         (name, applicable[name].purpose, *row) for name, found in answers.items() for row in found
     ]
@@ -136,16 +164,47 @@ def table_of(database: Database, name: str, run_id: str, phase: str) -> pa.Table
         table = database.query(name, _given(query, run_id, phase)).table
     except ChoiceError:  # it needs an option that has no default for this run
         return None
-    except QueryError:
-        if phase == "all":
-            raise
-        return None  # the run does not have this phase
+    except QueryError as error:
+        if _NO_PHASE in str(error):
+            return None
+        raise
     return _of_run(query, table, run_id)
 
 
-def _has_phase(name: str) -> bool:
+def _cells(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """Return each number of the results, with the row that it is in and its reason, if NULL."""
+    return pa.concat_tables(
+        [_CELL.empty_table(), *(part for name in tables for part in _cells_of(name, tables[name]))]
+    )
+
+
+def _cells_of(report: str, table: pa.Table) -> Iterator[pa.Table]:
+    query, count = known(report), len(table)
+    texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
+    reasons = [name for name in texts if name.endswith("reason") or name == "missing_metrics"]
+    unknown = pa.nulls(count, pa.string())
+    subject = table[texts[0]] if texts else unknown
+    reason = pc.coalesce(*(table[name] for name in reasons)) if reasons else unknown
+    for field in table.schema:
+        if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
+            is_answer = query is not None and field.name in query.answer
+            yield pa.table(
+                {
+                    "report": pa.repeat(report, count),
+                    "subject": subject,
+                    "column_name": pa.repeat(field.name, count),
+                    "reason": reason,
+                    "is_answer": pa.repeat(is_answer, count),
+                    "gives_reasons": pa.repeat(bool(reasons), count),
+                    "value": table[field.name].cast(pa.float64(), safe=False),
+                },
+                schema=_CELL,
+            )
+
+
+def _parameters_of(name: str) -> set[str]:
     query = known(name)
-    return query is not None and any(p.name == "phase" for p in query.parameters)
+    return set() if query is None else {parameter.name for parameter in query.parameters}
 
 
 def _given(query: Query, run_id: str, phase: str) -> dict[str, Any]:

@@ -2,10 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["gpu_utilization"]
 select
-    'device '
-    || coalesce(cast(gpu_utilization.device_id as varchar), '?')
-    || ' of source '
-    || gpu_utilization.source_id as subject,
+    device_named(gpu_utilization.device_id, gpu_utilization.source_id) as subject,
     'gpu_utilization.busy_ns' as first_figure,
     busy_ns as first_value,
     'gpu_utilization.sum_ns' as second_figure,

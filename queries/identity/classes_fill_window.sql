@@ -2,10 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["overlap"]
 select
-    'device '
-    || coalesce(cast(overlap.device_id as varchar), '?')
-    || ' of source '
-    || overlap.source_id as subject,
+    device_named(overlap.device_id, overlap.source_id) as subject,
     'overlap.exposed_ns, summed' as first_figure,
     exposed_ns as first_value,
     'overlap.elapsed_ns' as second_figure,
@@ -15,7 +12,6 @@ from
         select
             source_id, device_id, sum(exposed_ns) as exposed_ns, any_value(elapsed_ns) as elapsed_ns
         from overlap
-        where true
         group by all
     ) as overlap
 where differs(exposed_ns, elapsed_ns)

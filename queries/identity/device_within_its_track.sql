@@ -2,10 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["busy_by_track", "gpu_utilization"]
 select
-    'device '
-    || coalesce(cast(gpu_utilization.device_id as varchar), '?')
-    || ' of source '
-    || gpu_utilization.source_id as subject,
+    device_named(gpu_utilization.device_id, gpu_utilization.source_id) as subject,
     'gpu_utilization.busy_ns' as first_figure,
     gpu_utilization.busy_ns as first_value,
     'busy_by_track.busy_ns of kernels' as second_figure,

@@ -2,10 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["largest_gaps", "overlap"]
 select
-    'device '
-    || coalesce(cast(overlap.device_id as varchar), '?')
-    || ' of source '
-    || overlap.source_id as subject,
+    device_named(overlap.device_id, overlap.source_id) as subject,
     'largest_gaps.gap_ns' as first_figure,
     gap_ns as first_value,
     'overlap.exposed_ns of idle' as second_figure,

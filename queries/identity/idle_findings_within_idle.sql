@@ -3,10 +3,7 @@
 -- reports = ["idle_between", "idle_data_loading", "idle_host", "idle_launch", "idle_slow_launch",
 -- "idle_stall", "idle_synchronisation", "idle_unexplained", "overlap"]
 select
-    'device '
-    || coalesce(cast(overlap.device_id as varchar), '?')
-    || ' of source '
-    || overlap.source_id as subject,
+    device_named(overlap.device_id, overlap.source_id) as subject,
     'findings about idle time: win_ns, summed' as first_figure,
     wins.win_ns as first_value,
     'overlap.exposed_ns of idle' as second_figure,

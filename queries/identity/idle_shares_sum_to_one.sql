@@ -2,19 +2,10 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["gaps"]
 select
-    'device '
-    || coalesce(cast(gaps.device_id as varchar), '?')
-    || ' of source '
-    || gaps.source_id as subject,
+    device_named(gaps.device_id, gaps.source_id) as subject,
     'gaps.idle_share_ratio, summed' as first_figure,
     share as first_value,
     '1' as second_figure,
     1 as second_value
-from
-    (
-        select source_id, device_id, sum(idle_share_ratio) as share
-        from gaps
-        where true
-        group by all
-    ) as gaps
+from (select source_id, device_id, sum(idle_share_ratio) as share from gaps group by all) as gaps
 where differs(share, 1)

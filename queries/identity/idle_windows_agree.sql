@@ -2,10 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["gaps", "gpu_utilization"]
 select
-    'device '
-    || coalesce(cast(gaps.device_id as varchar), '?')
-    || ' of source '
-    || gaps.source_id as subject,
+    device_named(gaps.device_id, gaps.source_id) as subject,
     'gaps.elapsed_ns' as first_figure,
     gaps.elapsed_ns as first_value,
     'gpu_utilization.elapsed_ns' as second_figure,

@@ -2,10 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["gpu_utilization", "overlap"]
 select
-    'device '
-    || coalesce(cast(gpu_utilization.device_id as varchar), '?')
-    || ' of source '
-    || gpu_utilization.source_id as subject,
+    device_named(gpu_utilization.device_id, gpu_utilization.source_id) as subject,
     'gpu_utilization.kernel_count' as first_figure,
     kernel_count as first_value,
     'overlap.work_count of compute and communication' as second_figure,

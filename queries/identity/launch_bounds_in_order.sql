@@ -2,10 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["launch_bounds"]
 select
-    'device '
-    || coalesce(cast(launch_bounds.device_id as varchar), '?')
-    || ' of source '
-    || launch_bounds.source_id as subject,
+    device_named(launch_bounds.device_id, launch_bounds.source_id) as subject,
     'launch_bounds.lower_ns' as first_figure,
     lower_ns as first_value,
     'launch_bounds.upper_ns' as second_figure,

@@ -2,7 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["memory_by_kind"]
 select
-    'device ' || coalesce(cast(device_id as varchar), '?') || ' of source ' || source_id as subject,
+    device_named(device_id, source_id) as subject,
     'memory_by_kind.at_peak_bytes, summed' as first_figure,
     parts as first_value,
     'memory_by_kind.at_peak_bytes of all' as second_figure,

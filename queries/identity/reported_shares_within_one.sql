@@ -2,7 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["reported_op_by_category"]
 select
-    'device ' || coalesce(cast(device_id as varchar), '?') || ' of source ' || source_id as subject,
+    device_named(device_id, source_id) as subject,
     'reported_op_by_category.share_ratio, summed' as first_figure,
     share as first_value,
     '1' as second_figure,

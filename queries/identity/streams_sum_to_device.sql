@@ -2,10 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- reports = ["stream_utilization", "overlap"]
 select
-    'device '
-    || coalesce(cast(device.device_id as varchar), '?')
-    || ' of source '
-    || device.source_id as subject,
+    device_named(device.device_id, device.source_id) as subject,
     'stream_utilization.sum_ns, summed' as first_figure,
     streams.sum_ns as first_value,
     'overlap.sum_ns, summed' as second_figure,

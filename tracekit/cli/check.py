@@ -100,6 +100,19 @@ def check(
     """
     if figures:
         return _check_figures(run, store, format_name, output, force)
+    return _check_files(run, store, deep, repair, format_name, output, force)
+
+
+def _check_files(
+    run: str | None,
+    store: Path,
+    deep: bool,
+    repair: bool,
+    format_name: str | None,
+    output: Path | None,
+    force: bool,
+) -> int:
+    """Show the damaged files and the leftovers of the store, or of a run."""
     import pyarrow as pa
 
     from tracekit.render.numbers import counted

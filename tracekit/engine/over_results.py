@@ -15,8 +15,9 @@ def selected_rows(
     tables: Mapping[str, pa.Table], setup: Iterable[str], selects: Mapping[str, str]
 ) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of each SELECT, by its name, over tables in memory and nothing else."""
-    config = {"enable_external_access": "false", "disabled_optimizers": WRONG_OPTIMIZERS}
-    with duckdb.connect(config=config) as connection:
+    with duckdb.connect(
+        config={"enable_external_access": False, "disabled_optimizers": WRONG_OPTIMIZERS}
+    ) as connection:
         for statement in setup:
             connection.execute(statement)
         for name, table in tables.items():
