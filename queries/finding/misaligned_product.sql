@@ -25,9 +25,8 @@ with
             call_count,
             work_ns,
             greatest(compute_ns, bandwidth_ns) as roof_ns,
-            -- the last two sizes of the right matrix, K and N: a bias stands before both
-            -- matrices, a
-            -- tensor for the result behind them
+            -- the last two sizes of the right matrix, K and N: addmm has a bias before its two
+            -- matrices, and `out=` a tensor behind them
             try_cast(input_dims as bigint[][])[case when contains(name, 'add') then 3 else 2 end][
                 -2:
             ] as sizes

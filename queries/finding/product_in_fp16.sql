@@ -3,7 +3,7 @@
 -- source = "NVIDIA, cuBLAS and cuDNN: FP16 products use tensor cores if sizes and alignment allow;
 -- operations as modeled from shapes"
 -- needs = ["attribution"]
--- depends = ["product_window", "device_peak"]
+-- depends = ["product_window", "device_peak", "time_at_peak"]
 -- parameters = "run_id phase"
 -- columns = "name win_ns-products launch_count total_ns total_flop-products unknown_count-products
 -- peak_factor elapsed_ns source_id-rank device_id"
@@ -24,18 +24,18 @@ select
             sum(
                 greatest(
                     dur_ns - greatest(
-                        coalesce(ratio(flop_count * 1e9, tensor_fp16_flop_per_s), 0),
-                        coalesce(ratio(accessed_bytes * 1e9, dram_bytes_per_s), 0)
+                        time_at_peak(flop_count, tensor_fp16_flop_per_s),
+                        time_at_peak(accessed_bytes, dram_bytes_per_s)
                     ),
                     0
                 )
-            ) filter (where is_known)
+            ) filter (where flop_count is not null)
         ) as bigint
     ) as win_ns,
     count(*) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     cast(sum(flop_count) as bigint) as total_flop,
-    nullif(count(*) filter (where not is_known), 0) as unknown_count,
+    nullif(count(*) filter (where flop_count is null), 0) as unknown_count,
     any_value(ratio(tensor_fp16_flop_per_s, fp16_flop_per_s)) as peak_factor,
     any_value(elapsed_ns) as elapsed_ns,
     products.source_id,

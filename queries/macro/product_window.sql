@@ -4,14 +4,12 @@
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "is_fp32_product", "is_fp16_product", "work_by_context"]
 -- parameters = "wanted_run wanted_phase"
--- columns = "source_id device_id name unit_name dur_ns elapsed_ns-steps flop_count accessed_bytes
--- is_known"
+-- columns = "source_id device_id name unit_name dur_ns elapsed_ns-steps flop_count accessed_bytes"
 -- unit_name = "VARCHAR: units of the kernel: fp32 or fp16"
 -- dur_ns = "BIGINT: end - start"
--- flop_count = "BIGINT: operations of its operator, if modeled: of several kernels of a call, the
--- longest has them"
+-- flop_count = "BIGINT: operations of its operator; of several kernels of a call, the longest has
+-- them, the others 0; NULL if unknown"
 -- accessed_bytes = "BIGINT: minimum bytes of its operator, likewise"
--- is_known = "BOOLEAN: operations of its operator are known"
 with
     names as (
         select
@@ -26,10 +24,8 @@ with
                 where run_id = wanted_run and work_kind = 'kernel'
             )
         where unit_name is not null
-    )
-select * exclude (is_longest)
-from
-    (
+    ),
+    products as (
         select
             work.source_id,
             work.device_id,
@@ -37,14 +33,13 @@ from
             names.unit_name,
             work.end_ns - work.start_ns as dur_ns,
             work.elapsed_ns,
+            modeled.flop_count,
+            modeled.accessed_bytes,
             row_number() over (
                 partition by work.source_id, attribution.op_event_id
                 order by work.end_ns - work.start_ns desc, work.event_id
             )
-            = 1 as is_longest,
-            case when is_longest then modeled.flop_count end as flop_count,
-            case when is_longest then modeled.accessed_bytes end as accessed_bytes,
-            modeled.flop_count is not null as is_known
+            = 1 as is_longest
         from work_in_window(wanted_run, wanted_phase) as work
         join names on names.name = work.name
         join
@@ -57,3 +52,13 @@ from
             on modeled.source_id = work.source_id
             and modeled.context_id = attribution.context_id
     )
+select
+    source_id,
+    device_id,
+    name,
+    unit_name,
+    dur_ns,
+    elapsed_ns,
+    case when is_longest then flop_count else flop_count * 0 end as flop_count,
+    case when is_longest then accessed_bytes else accessed_bytes * 0 end as accessed_bytes
+from products
