@@ -24,6 +24,7 @@ def point(over: Any, value: float | None, **more: Any) -> dict[str, Any]:
         "speedup_factor": None,
         "efficiency_ratio": None,
         "reason": None,
+        "is_time": False,
         "run_count": 1,
         "metric_name": RATE,
         "least_metric_value": value,
@@ -54,6 +55,12 @@ def test_a_line_and_its_ideal() -> None:
     assert (chart.x.low, chart.x.high, chart.x.is_logarithmic) == (2, 8, False)
     assert chart.y.low == 0
     assert chart.y.high >= 64
+
+
+def test_a_time_has_no_ideal_line() -> None:
+    (line,) = lines(drawn(point(1, 8.0, is_time=True), point(4, 2.0, is_time=True)))
+    assert [spot.y for spot in line.spots] == [8.0, 2.0]
+    assert line.ideal == ()
 
 
 def test_speedup_and_efficiency() -> None:

@@ -188,8 +188,9 @@ def _line(
 ) -> ChartLine:
     spots = [_spot(row, show, x_of) for row in rows]
     spots.sort(key=lambda spot: spot.x)
-    is_time = show == "metric" and any(row.get("is_time") for row in rows)
-    ideal = () if x_of else _ideal(spots, "time" if is_time else show)
+    is_time = show == "metric" and any(row["is_time"] for row in rows)
+    # a time falls with x on no straight line
+    ideal = () if x_of or is_time else _ideal(spots, show)
     return ChartLine(name, tuple(spots), ideal)
 
 
@@ -201,12 +202,9 @@ def _spot(row: Mapping[str, Any], show: str, x_of: Mapping[str, float]) -> Spot:
 
 
 def _ideal(spots: Sequence[Spot], show: str) -> tuple[tuple[float, float], ...]:
-    """The ideal line from the first known point to the last x: level, or proportional to x.
-
-    A time has none: it falls with x, on no straight line.
-    """
+    """The ideal line from the first known point to the last x: proportional to x, or level."""
     known = [spot for spot in spots if spot.y is not None]
-    if not known or show == "time":
+    if not known:
         return ()
     first, last = known[0], spots[-1].x
     if first.x <= 0 or first.x == last or first.y is None or first.y <= 0:
