@@ -61,8 +61,8 @@ class Found:
         return self._filled(self.says.action)
 
     def _filled(self, text: str) -> str:
-        said = _OPTIONAL.sub(lambda part: part[1] if self._knows(part[1]) else "", text)
-        return _FIELD.sub(lambda field: self._shown(*field.groups()), said)
+        known = _OPTIONAL.sub(lambda part: part[1] if self._knows(part[1]) else "", text)
+        return _FIELD.sub(lambda field: self._shown(*field.groups()), known)
 
     def _knows(self, part: str) -> bool:
         return all(self.row[name] is not None for name, _ in _FIELD.findall(part))

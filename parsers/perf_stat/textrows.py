@@ -85,7 +85,7 @@ _HINTS = re.compile(
 )
 _NAMES_GAP = re.compile(r" {2,}")
 _COLUMN = 20  # METRIC_ONLY_LEN
-_MOST_WAYS = 64
+_MAX_WAYS = 64
 _KINDS = {"process id ": "process", "thread id ": "thread"}
 #: Where a separate number is removed from a line, without the blanks before it.
 _CUT = rf"(^|[ (]) *({PLAIN}|<not counted>|<not supported>)(%|[ )]|$)"
@@ -393,7 +393,7 @@ def names_of_columns(header: str, count: int) -> list[str] | None:
         ways = [[begin] for begin in begins]
         for _ in range(count - 1):
             ways = [
-                [*way, new] for way in ways[:_MOST_WAYS] for new in _next_columns(text, way[-1][1])
+                [*way, new] for way in ways[:_MAX_WAYS] for new in _next_columns(text, way[-1][1])
             ]
         found = [way for way in ways if way[-1][1] == len(text) - 1]
         if len(found) == 1:
