@@ -37,7 +37,7 @@ def contradicted(tables: dict[str, pa.Table]) -> list[tuple[str, float, float]]:
 
 
 @pytest.mark.parametrize("rule", audit.identities(), ids=lambda rule: rule.name)
-def test_a_rule_names_the_reports_that_it_reads(rule: audit.Identity) -> None:
+def test_a_rule_names_the_reports_that_it_reads(rule: audit.AuditRule) -> None:
     assert set(rule.reports) == reports_in(rule.sql)
     assert rule.purpose.endswith(".")
 
@@ -162,7 +162,7 @@ def changed(table: pa.Table, sql: str) -> Iterator[pa.Table]:
                 yield table.set_column(index, field.name, other)
 
 
-def notices(rule: audit.Identity, tables: dict[str, pa.Table]) -> bool:
+def notices(rule: audit.AuditRule, tables: dict[str, pa.Table]) -> bool:
     """Return whether the rule contradicts a change to one column of one of its reports."""
     read = {name: tables[name] for name in rule.reports}
     return any(

@@ -53,7 +53,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class AuditRule:
     """One rule that values of reports must obey; ``sql`` selects what contradicts it."""
 
     name: str
@@ -73,14 +73,14 @@ class Audit:
 
 
 @cache
-def identities() -> tuple[Identity, ...]:
+def identities() -> tuple[AuditRule, ...]:
     """Return every identity, by name; raise QueryError for a file whose header is wrong."""
     folder = files("tracekit.queries") / "identity"
     paths = sorted(folder.iterdir(), key=lambda file: file.name)
     return tuple(_identity(file) for file in paths if file.name.endswith(".sql"))
 
 
-def _identity(file: Traversable) -> Identity:
+def _identity(file: Traversable) -> AuditRule:
     name = file.name.removesuffix(".sql")
     try:
         entries, sql = split_header(file.read_text("utf-8"))
@@ -90,7 +90,7 @@ def _identity(file: Traversable) -> Identity:
             raise ValueError(f"no report is called {', '.join(unknown)}" if unknown else "no SQL")
     except ValueError as error:
         raise QueryError(f"identity/{file.name}: the header is wrong: {error}") from error
-    return Identity(name, header.purpose, header.source, header.reports, sql)
+    return AuditRule(name, header.purpose, header.source, header.reports, sql)
 
 
 def audit(database: Database, run: str | None = None, phase: str = "all") -> Audit:
@@ -127,7 +127,7 @@ def asks_only_for_a_run(query: Query) -> bool:
 
 
 def contradictions(
-    rules: Sequence[Identity],
+    rules: Sequence[AuditRule],
     tables: Mapping[str, pa.Table],
     phase: str = "all",
     notes: Sequence[str] = (),

@@ -72,7 +72,7 @@ def test_contradictions_are_listed_with_both_values(
     sound: Path, tracekit: Tracekit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sql = "SELECT name AS subject, 'a' AS first_figure, 1 AS first_value, 'b' AS second_figure, "
-    rule = audit.Identity(
+    rule = audit.AuditRule(
         "a_is_b", "A is B.", "", ("kernel_time",), f"{sql}2 AS second_value FROM kernel_time"
     )
     monkeypatch.setattr(audit, "identities", lambda: (rule,))
