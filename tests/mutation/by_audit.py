@@ -1,0 +1,105 @@
+"""Mutants that the audit of recorded runs notices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pyarrow as pa
+
+from tracekit import audit
+from tracekit.catalog import known
+from tracekit.engine import Database
+from tracekit.errors import TracekitError
+from tracekit.intake import Options, ingest
+from tracekit.limits import Limits
+from tracekit.store import open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "fixtures"
+CORPUS = ROOT.parent / "shared" / "corpus"
+#: The files of each run: a timeline with counters, ranks, and what other programs write.
+RUNS = {
+    "training": ["h100/lstm/trace.json.gz", "h100/lstm/raw.csv.gz"],
+    "others": [
+        "torch_profiler/cpu-memory/trace.json.gz",
+        "perf_stat/intel_trio/stat.txt",
+        "tensorflow_profiler/jax-cpu/host.xplane.pb",
+        "tensorflow_tools/*/*.json",
+        "caffe_time/least/caffe.log",
+    ],
+    "ranks": [
+        "torch/hta-vit-a100-sampled-rank0of128.json.gz",
+        "torch/hta-vit-a100-sampled-rank1of128.json.gz",
+    ],
+}
+_TIMEOUT_S = 60
+Contradiction = tuple[str, str, str]
+
+
+class Recordings:
+    """Recorded runs, with what their reports say without a mutation."""
+
+    def __init__(self, folder: Path) -> None:
+        """Ingest the runs whose files are here into stores in `folder`."""
+        self._runs = [
+            _Recording(folder / name, files)
+            for name, patterns in RUNS.items()
+            if (files := [file for pattern in patterns for file in files_of(pattern)])
+        ]
+
+    def noticing(self, queries: Collection[str]) -> str | None:
+        """Return the first rule that contradicts a run if these queries are others."""
+        return next(filter(None, (run.noticing(queries) for run in self._runs)), None)
+
+
+def files_of(pattern: str) -> list[Path]:
+    """Return the files of fixtures or the corpus that a pattern names."""
+    found = [*FIXTURES.glob(pattern), *CORPUS.glob(pattern)]
+    return sorted(file for file in found if file.name != "expected.json")
+
+
+class _Recording:
+    def __init__(self, store: Path, files: list[Path]) -> None:
+        for file in files:
+            ingest(file, store, Options(run_name="run"))
+        self._database = Database(open_store(store), Limits(timeout_s=_TIMEOUT_S))
+        self._run_id = self._database.run_id(None)
+        self._tables = {
+            name: table
+            for name in audit._reports("all")
+            if (table := self._table(name)) is not None
+        }
+        self._known = self._contradictions(self._tables, self._tables)
+
+    def noticing(self, queries: Collection[str]) -> str | None:
+        """Return the first rule that contradicts the run if these queries are others."""
+        affected = [name for name in self._tables if name in queries]
+        if "advise" in self._tables and any(_is_finding(name) for name in affected):
+            affected.append("advise")
+        if not affected:
+            return None
+        self._database.refresh()
+        try:
+            given = {name: self._table(name) for name in affected}
+        except TracekitError as error:
+            return str(error).partition("\n")[0]
+        tables = {k: v for k, v in (self._tables | given).items() if v is not None}
+        fresh = self._contradictions(tables, given) - self._known
+        return min(fresh)[0] if fresh else None
+
+    def _table(self, name: str) -> pa.Table | None:
+        return audit.table_of(self._database, name, self._run_id, "all")
+
+    def _contradictions(
+        self, tables: dict[str, pa.Table], changed: Collection[str]
+    ) -> set[Contradiction]:
+        """Return what the rules say that read one of the changed reports."""
+        rules = [r for r in audit.identities() if not r.reports or {*r.reports} & {*changed}]
+        rows = audit.contradictions(rules, tables).result.table.to_pylist()
+        return {(row["identity_name"], row["subject"], row["first_figure"]) for row in rows}
+
+
+def _is_finding(name: str) -> bool:
+    query = known(name)
+    return query is not None and query.kind == "finding"

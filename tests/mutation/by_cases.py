@@ -1,0 +1,93 @@
+"""Mutants that a case of a query notices."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.queries.conftest import _write_store
+from tests.queries.test_cases import (
+    FILES,
+    Cells,
+    answer,
+    cells,
+    sections_of,
+    show_what_is_stored,
+    table_rows,
+    unlike,
+)
+from tracekit.catalog import catalog
+from tracekit.engine import Database
+from tracekit.errors import TracekitError
+from tracekit.limits import Limits
+from tracekit.schema import TABLES
+from tracekit.store import create_store
+
+#: How an error begins that says that a query is no query.
+INVALID = ("Binder Error", "Parser Error", "Catalog Error")
+_TIMEOUT_S = 20
+
+
+class NoQueryError(Exception):
+    """The mutant is not valid SQL, so nobody could have left it in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The inputs of a case, and its answer."""
+
+    file: Path
+    rows: dict[str, list[dict[str, Any]]]
+    parameters: Cells
+    expected: Cells
+
+
+class Cases:
+    """All cases, on a store that has the inputs of one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the store in `folder`."""
+        self._database = Database(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
+
+    def noticing(self, queries: Iterable[str]) -> str | None:
+        """Return the first case of these queries whose answer is another; None if there is none.
+
+        Raises NoQueryError if DuckDB does not take the SQL.
+        """
+        for query in queries:
+            for file in _files_of(query):
+                if self._is_another(_case(file)):
+                    return f"{query}/{file.stem}"
+        return None
+
+    def _is_another(self, case: Case) -> bool:
+        query = catalog()[case.file.parent.name]
+        store = self._database.store.path
+        shutil.rmtree(store)
+        _write_store(store, case.rows)
+        show_what_is_stored(self._database)
+        try:
+            result = answer(query, self._database, case.parameters)
+        except TracekitError as error:
+            if str(error).startswith(INVALID):
+                raise NoQueryError(str(error)) from error
+            return True
+        return bool(unlike(query, result, case.expected))
+
+
+@cache
+def _files_of(query: str) -> list[Path]:
+    return [file for file in FILES if file.parent.name == query]
+
+
+@cache
+def _case(file: Path) -> Case:
+    lines = sections_of(file.read_text("utf-8"))
+    sections = {name: cells(section) for name, section in lines.items()}
+    parameters, expected = sections.pop("parameters", []), sections.pop("expected")
+    rows = {name: table_rows(name, sections[name]) for name in TABLES if name in sections}
+    return Case(file, rows, parameters, expected)

@@ -1,0 +1,125 @@
+"""Change queries at random, and see whether cases and audit notice: how good a net they are.
+
+    PYTHONPATH=. python tests/mutation/run.py --count 300 --jobs 2
+
+Each mutant is one changed operator, constant, join or aggregate of one query. A line tells what
+noticed it. Read those that nothing noticed: one that changes a value that users see needs an
+identity or a case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from tests.mutation.by_audit import Recordings
+from tests.mutation.by_cases import Cases, NoQueryError
+from tests.mutation.catalogs import mutated, standing_upon
+from tests.mutation.sites import Mutation, mutations
+from tracekit.catalog import catalog
+
+QUERIES = Path(__file__).resolve().parents[2] / "queries"
+Judge = Callable[[Collection[str]], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A mutation, and what noticed it, by who was asked."""
+
+    place: str
+    change: str
+    noticed: dict[str, str | None]
+
+    def __str__(self) -> str:
+        """Return the line about it."""
+        by = ", ".join(f"{who}: {what or '-'}" for who, what in self.noticed.items())
+        mark = " " if any(self.noticed.values()) else "!"
+        return f"{mark} {self.place}: {self.change}  [{by}]"
+
+
+def every_mutation(seed: int, only: str) -> list[Mutation]:
+    """Return all possible mutations, of queries whose name has `only`, in random order."""
+    found = [m for q in catalog().values() if only in q.name for m in mutations(q)]
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def judged(mutation: Mutation, judges: Mapping[str, Judge], *, is_any: bool) -> Mutant:
+    """Ask the judges about a mutant; if `is_any`, until one of them has noticed it."""
+    noticed = dict[str, str | None]()
+    affected = standing_upon(mutation.query.name)
+    with mutated(mutation):
+        for name, judge in judges.items():
+            noticed[name] = judge(affected)
+            if is_any and noticed[name]:
+                break
+    file = QUERIES / mutation.query.kind / f"{mutation.query.name}.sql"
+    place = f"{file.relative_to(QUERIES.parent)}:{mutation.line_number(file.read_text('utf-8'))}"
+    return Mutant(place, f"{' '.join(mutation.before.split())} -> {mutation.after}", noticed)
+
+
+def mutants(count: int, given: list[Mutation], *, is_any: bool) -> Iterator[Mutant]:
+    """Yield `count` mutants of these mutations that are valid SQL."""
+    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+        judges = {
+            "cases": Cases(Path(folder) / "cases").noticing,
+            "audit": Recordings(Path(folder)).noticing,
+        }
+        for mutation in given:
+            if count <= 0:
+                return
+            try:
+                yield judged(mutation, judges, is_any=is_any)
+                count -= 1
+            except NoQueryError:
+                continue
+
+
+def shown(count: int, given: list[Mutation], is_any: bool) -> list[Mutant]:
+    """Return mutants, each of which is printed at once."""
+    found = []
+    for mutant in mutants(count, given, is_any=is_any):
+        print(mutant, flush=True)
+        found.append(mutant)
+    return found
+
+
+def score(found: list[Mutant]) -> str:
+    """Return how many mutants were noticed, and by whom."""
+    by = Counter(who for mutant in found for who, what in mutant.noticed.items() if what)
+    by["any"] = sum(any(mutant.noticed.values()) for mutant in found)
+    by["all but cases"] = sum(
+        any(what for who, what in mutant.noticed.items() if who != "cases") for mutant in found
+    )
+    return "\n".join(
+        f"noticed by {who}: {by[who]} of {len(found)} ({by[who] / max(len(found), 1):.0%})"
+        for who in ("cases", "audit", "all but cases", "any")
+    )
+
+
+def main() -> None:
+    """Print a line per mutant, and the score."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=300, help="how many mutants")
+    parser.add_argument("--seed", type=int, default=42, help="which ones")
+    parser.add_argument("--jobs", type=int, default=1, help="how many processes")
+    parser.add_argument("--only", default="", help="only queries whose name has this")
+    parser.add_argument("--any", action="store_true", help="stop at the first that notices")
+    chosen = parser.parse_args()
+    given = every_mutation(chosen.seed, chosen.only)
+    shares = [given[job :: chosen.jobs] for job in range(chosen.jobs)]
+    counts = [len(range(job, chosen.count, chosen.jobs)) for job in range(chosen.jobs)]
+    with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:
+        parts = pool.map(shown, counts, shares, [chosen.any] * chosen.jobs)
+        print(score([mutant for part in parts for mutant in part]))
+
+
+if __name__ == "__main__":
+    main()
