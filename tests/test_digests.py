@@ -51,6 +51,8 @@ GROUPS = {
 }
 #: What only says which file it is.
 IDENTITY = {"run_id", "source_id", "content_sha256", "content_blake3"}
+#: Columns that came later: NULL adds nothing to the digest, so files without them keep theirs.
+LATER = {"min_ns", "max_ns", "transfer_count"}
 Digest = tuple[str, str, str, str]
 
 
@@ -117,7 +119,12 @@ def of_table(table: str, stores: list[Path]) -> list[tuple[str, int, int]]:
     shown = {name: f'"{name}"' for name in names if name not in {*PASSING, *IDENTITY}}
     if table == "kernel_metric":
         shown["value_raw"] = f"coalesce(value_raw, {written('value', 'raw_format')})"
-    values = ", ".join(f"coalesce(CAST({text} AS VARCHAR), chr(30))" for text in shown.values())
+    values = ", ".join(
+        f"CAST({text} AS VARCHAR)"
+        if name in LATER
+        else f"coalesce(CAST({text} AS VARCHAR), chr(30))"
+        for name, text in shown.items()
+    )
     found = (
         duckdb.connect()
         .execute(

@@ -68,6 +68,8 @@ TIME = Column("time_ns", INT, "time, in ns after `source_file.base_time_ns`")
 DURATION = Column("dur_ns", INT, "duration; NULL if not in the file")
 CORRELATION = Column("correlation_id", INT, "ties a launch call to the device work it caused")
 EXTERNAL = Column("external_id", INT, "ties an operator to the calls and device work under it")
+SHORTEST = Column("min_ns", INT, "shortest duration in the row, if the tool gives only their sum")
+LONGEST = Column("max_ns", INT, "longest duration in the row, if the tool gives only their sum")
 PROCESS = Column("process_id", INT, "process (for device rows: the process as named in the file)")
 THREAD = Column("thread_id", INT, "thread (for device rows: usually the stream)")
 TRACK = Column("track_name", TEXT, "process and thread, if the file gives text instead of numbers")
@@ -130,6 +132,8 @@ KERNEL = Table(
             "is_tensor_core_kernel", FLAG, "the kernel uses tensor cores, according to the profiler"
         ),
         Column("is_tensor_core_op", FLAG, "its operator could use them, according to the profiler"),
+        SHORTEST,
+        LONGEST,
         PROCESS,
         THREAD,
         TRACK,
@@ -354,7 +358,7 @@ KERNEL_RULE = Table(
 
 TRANSFER = Table(
     "transfer",
-    "One memory copy or memory set on a device.",
+    "One memory copy or memory set on a device, or several if the tool gives only their sum.",
     (
         PLACE,
         NAME,
@@ -369,6 +373,14 @@ TRANSFER = Table(
         EXTERNAL,
         Column("size_bytes", INT, "bytes moved or set"),
         Column("reported_bytes_per_s", REAL, "bandwidth reported by the profiler"),
+        Column(
+            "transfer_count",
+            INT,
+            "copies or sets in the row, if the tool gives only their sum (`dur_ns` is a sum then); "
+            "NULL: one",
+        ),
+        SHORTEST,
+        LONGEST,
         PROCESS,
         THREAD,
         TRACK,

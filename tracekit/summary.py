@@ -166,6 +166,7 @@ def _busy(of: _Asked) -> Iterator[Line]:
     rows = [r for r in of.rows("gpu_utilization") if r["busy_ratio"] is not None]
     if not rows:
         yield "busy", "unknown: no kernels with a start and a duration"
+        yield from _copies(of)
         return
     busy, elapsed, with_copies = (
         sum(row[name] for row in rows)
@@ -176,6 +177,18 @@ def _busy(of: _Asked) -> Iterator[Line]:
     copies = f"; with copies {human(with_copies / elapsed, 'ratio')}"
     yield "busy", f"{human(busy / elapsed, 'ratio')}: kernels run for {times}{copies}"
     yield from _tracks(of)
+
+
+def _copies(of: _Asked) -> Iterator[Line]:
+    """Yield the time of copies next to that of kernels, where neither has a start."""
+    rows = [row for row in of.rows("copies") if row["total_ns"] is not None]
+    if rows:
+        share, total, count = (
+            sum(row[name] for row in rows)
+            for name in ("work_share_ratio", "total_ns", "transfer_count")
+        )
+        work = f"{human(share, 'ratio')} of the time of kernels and copies, {human(total, 'ns')}"
+        yield "copies", f"{work}: {counted(count, 'transfer')}"
 
 
 def _tracks(of: _Asked) -> Iterator[Line]:

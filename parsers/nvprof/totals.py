@@ -1,4 +1,4 @@
-"""Rows of summaries: kernels summed, and totals that no table takes."""
+"""Rows of summaries: kernels and copies summed, and totals that no table takes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from tracekit.parsers.nvprof.issues import total
 from tracekit.parsers.nvprof.metrics import metric_cell
 from tracekit.parsers.nvprof.quantities import NONE, DamagedRow, count
 from tracekit.parsers.nvprof.tables import Cells
+from tracekit.parsers.nvprof.traces import kind_of_transfer
+from tracekit.reading.copies import direction
 from tracekit.reading.text.lines import TextLine
 
 _TIME = frozenset((("", "Time"),))
@@ -15,7 +17,7 @@ _TOTALS = ("API calls", "OpenACC", "OpenMP", "Range", "NVTX")
 
 
 def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
-    """Add a summed kernel; other rows of a summary are totals."""
+    """Add a summed kernel or copy; other rows of a summary are totals."""
     if cells.get("type"):
         found.where.type_name = cells["type"].rstrip(":")
     kind, name = found.where.type_name, cells["name"]
@@ -26,11 +28,15 @@ def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
     if time is None and cells["time"] in NONE:
         raise DamagedRow
     found.kinds.add("summary")
+    extremes = {f"{which}_ns": found.time(cells, which) for which in ("min", "max")}
+    if is_gpu and (copy_kind := kind_of_transfer(name)):
+        _transfers(found, line, cells, copy_kind, {"dur_ns": time, **extremes})
+        return
     if not is_gpu or name.startswith("["):
         _total(
             found,
             line,
-            kind if not is_gpu else "GPU copies and sets",
+            kind if not is_gpu else "other work of the device",
             {
                 "name": name,
                 "call_count": calls,
@@ -40,9 +46,25 @@ def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
         )
         return
     kernel = found.kernel_of(line, (found.where.pid, found.where.device_text(cells), name), _TIME)
-    kernel.row |= {"launch_count": calls, "dur_ns": time}
+    kernel.row |= {"launch_count": calls, "dur_ns": time, **extremes}
     mean = found.where.value(cells, "avg")
     metric_cell(found, kernel, "Time", cells.get("avg", ""), mean, cells)
+
+
+def _transfers(found: PendingRows, line: TextLine, cells: Cells, kind: str, times: Row) -> None:
+    """Add copies or sets of one direction, summed."""
+    name = cells["name"]
+    row: Row = {
+        "event_id": line.offset_bytes,
+        "name": name,
+        "transfer_kind": kind,
+        "direction_kind": direction(name),
+        "device_id": found.device(found.where.device_text(cells), line.offset_bytes),
+        "process_id": found.where.pid,
+        "transfer_count": count(cells["calls"]),
+    }
+    found.put("transfer", row | times)
+    found.report.event_count += 1
 
 
 def unified_row(found: PendingRows, line: TextLine, cells: Cells) -> None:

@@ -4,13 +4,15 @@
 -- (pinned memory, batching of small transfers); docs/metrics.md, section copies"
 -- topic = "time"
 -- needs = ["transfer"]
--- depends = ["chosen_step", "whole_sum"]
+-- depends = ["chosen_step", "whole_sum", "kernel_launch"]
 -- parameters = "run_id phase by"
 -- phase = "all, stable or N..M: only copies launched in these steps"
 -- by = {doc = "what a row is: size (direction, host memory and size class) or direction
 -- (direction and host memory)", default = "size", choices = ["size", "direction"]}
 -- columns = "direction_kind host_memory_kind size_class achieved_bytes_per_s total_ns
--- transfer_count share_ratio fastest_bytes_per_s mean_ns total_bytes unknown_count reason"
+-- transfer_count share_ratio work_share_ratio fastest_bytes_per_s mean_ns min_ns max_ns
+-- total_bytes unknown_count
+-- reason"
 -- answer = "achieved_bytes_per_s total_ns share_ratio"
 -- direction_kind = "VARCHAR: host_to_device, device_to_host, device_to_device, host_to_host or
 -- memset; NULL if unknown"
@@ -19,6 +21,9 @@
 -- size_class = "VARCHAR: size of one copy, from the first value to below the second; NULL if
 -- unknown, or for by=direction"
 -- total_ns = "sum of the durations; copies that overlap each count in full"
+-- work_share_ratio = "DOUBLE: total_ns / sum of the durations of all kernels, copies and memsets
+-- of the run
+-- or of these steps"
 -- achieved_bytes_per_s = "bytes / time, over copies with known size and duration"
 -- fastest_bytes_per_s = "DOUBLE: bandwidth of the fastest copy in the row"
 -- total_bytes = "BIGINT: bytes moved or set; NULL unless all sizes are known"
@@ -65,8 +70,23 @@ with
             end as class_index,
             size_bytes,
             dur_ns,
+            coalesce(transfer_count, 1) as row_count,
+            case when row_count = 1 then dur_ns else min_ns end as shortest_ns,
+            case when row_count = 1 then dur_ns else max_ns end as longest_ns,
             size_bytes is not null and dur_ns is not null as is_known
         from transfer
+        where
+            run_id = $run_id
+            and (
+                $phase = 'all'
+                or (source_id, event_id) in (select (source_id, event_id) from of_steps)
+            )
+        -- a summary beside a timeline has the same copies again
+        qualify transfer_count is null or not bool_or(transfer_count is null) over ()
+    ),
+    kernels as (
+        select sum(dur_ns) as kernel_ns
+        from kernel_launch
         where
             run_id = $run_id
             and (
@@ -79,14 +99,18 @@ with
             direction_kind,
             host_memory_kind,
             class_index,
-            count(*) as transfer_count,
+            cast(sum(row_count) as bigint) as transfer_count,
             cast(sum(dur_ns) as bigint) as total_ns,
-            avg(dur_ns) as mean_ns,
+            ratio(sum(dur_ns), sum(row_count) filter (where dur_ns is not null)) as mean_ns,
+            min(shortest_ns) as min_ns,
+            max(longest_ns) as max_ns,
             cast(whole_sum(size_bytes) as bigint) as total_bytes,
-            count(*) filter (where not is_known) as unknown_count,
+            cast(
+                coalesce(sum(row_count) filter (where not is_known), 0) as bigint
+            ) as unknown_count,
             sum(size_bytes) filter (where is_known) as known_bytes,
             sum(dur_ns) filter (where is_known) as known_ns,
-            max(ratio(size_bytes * 1e9, dur_ns)) as fastest_bytes_per_s
+            max(ratio(size_bytes * 1e9, dur_ns)) filter (where row_count = 1) as fastest_bytes_per_s
         from copies
         group by direction_kind, host_memory_kind, class_index
     )
@@ -100,8 +124,11 @@ select
     total_ns,
     transfer_count,
     ratio(total_ns, sum(total_ns) over ()) as share_ratio,
+    ratio(total_ns, sum(total_ns) over () + coalesce(kernel_ns, 0)) as work_share_ratio,
     fastest_bytes_per_s,
     mean_ns,
+    min_ns,
+    max_ns,
     total_bytes,
     unknown_count,
     case
@@ -111,6 +138,7 @@ select
         then 'shorter than the clock can tell'
     end as reason
 from grouped
+cross join kernels
 order by
     direction_kind is not distinct from 'memset',
     sum(total_ns) over (partition by direction_kind, host_memory_kind) desc nulls last,

@@ -8,8 +8,8 @@
 -- columns = "name launch_count total_ns mean_ns min_ns max_ns share_ratio"
 -- answer = "total_ns share_ratio"
 -- total_ns = "sum of the durations; overlapping kernels each count in full"
--- min_ns = "shortest launch recorded individually"
--- max_ns = "longest launch recorded individually"
+-- min_ns = "shortest launch; NULL if the file has only sums"
+-- max_ns = "longest launch; NULL if the file has only sums"
 -- share_ratio = "total_ns / sum of all kernel durations of the run or of these steps"
 with
     of_steps as (
@@ -23,8 +23,8 @@ select
     cast(sum(launch_count) as bigint) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     ratio(sum(dur_ns), sum(launch_count) filter (where dur_ns is not null)) as mean_ns,
-    min(dur_ns) filter (where launch_count = 1) as min_ns,
-    max(dur_ns) filter (where launch_count = 1) as max_ns,
+    min(min_ns) as min_ns,
+    max(max_ns) as max_ns,
     ratio(sum(dur_ns), sum(sum(dur_ns)) over ()) as share_ratio
 from kernel_launch
 where

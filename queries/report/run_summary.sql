@@ -27,7 +27,10 @@ with
         group by source_id
     ),
     transfers as (
-        select source_id, count(*) as n from transfer where run_id = $run_id group by source_id
+        select source_id, cast(sum(coalesce(transfer_count, 1)) as bigint) as n
+        from transfer
+        where run_id = $run_id
+        group by source_id
     ),
     ops as (
         select source_id, count(*) as n

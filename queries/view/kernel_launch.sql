@@ -3,7 +3,10 @@
 -- source = "docs/metrics.md: which kernels count"
 -- needs = ["kernel"]
 -- depends = ["launch_source", "duration_of", "copy_of"]
--- columns = "run_id source_id event_id name device_id launch_count-row start_ns dur_ns"
+-- columns = "run_id source_id event_id name device_id launch_count-row start_ns dur_ns min_ns
+-- max_ns"
+-- min_ns = "shortest of the launches; NULL if unknown"
+-- max_ns = "longest of the launches; NULL if unknown"
 -- dur_ns = "duration of all launches in the row; as measured, or cycles / clock"
 with
     -- not materialized: who asks for one run is to read the files of that run alone
@@ -17,6 +20,8 @@ with
             coalesce(kernel.launch_count, 1) as launch_count,
             kernel.start_ns,
             kernel.dur_ns,
+            kernel.min_ns,
+            kernel.max_ns,
             kernel.launch_key,
             launch_source.recording_kind,
             launch_source.page_kind,
@@ -47,15 +52,45 @@ with
         from counted
         where is_shared
     )
-select run_id, source_id, event_id, name, device_id, launch_count, start_ns, dur_ns
+select
+    run_id,
+    source_id,
+    event_id,
+    name,
+    device_id,
+    launch_count,
+    start_ns,
+    dur_ns,
+    case when launch_count = 1 then dur_ns else min_ns end as min_ns,
+    case when launch_count = 1 then dur_ns else max_ns end as max_ns
 from launches
 where recording_kind <> 'counters'
 union all
-select run_id, source_id, event_id, name, device_id, launch_count, start_ns, dur_ns
+select
+    run_id,
+    source_id,
+    event_id,
+    name,
+    device_id,
+    launch_count,
+    start_ns,
+    dur_ns,
+    case when launch_count = 1 then dur_ns else min_ns end as min_ns,
+    case when launch_count = 1 then dur_ns else max_ns end as max_ns
 from counted
 where not is_shared
 union all
-select run_id, source_id, event_id, name, device_id, launch_count, start_ns, dur_ns
+select
+    run_id,
+    source_id,
+    event_id,
+    name,
+    device_id,
+    launch_count,
+    start_ns,
+    dur_ns,
+    case when launch_count = 1 then dur_ns else min_ns end as min_ns,
+    case when launch_count = 1 then dur_ns else max_ns end as max_ns
 from shared
 qualify
     launch_key is null
