@@ -113,6 +113,26 @@ def test_a_rate_above_its_peak_is_told() -> None:
     assert contradicted({"kernel_figures": rates}) == [("rates_within_peak", 1.38, 1.05)]
 
 
+def test_operations_unlike_those_of_perf_are_told() -> None:
+    """What perf prints is rounded to 0.1 G; of a lower bound it may be more."""
+    work = pa.table(
+        {
+            "name": ["a", "b", "c", "d", "e"],
+            "achieved_flop_per_s": [5.74e9, 5.80e9, 5.60e9, None, None],
+            "least_flop_per_s": [None, None, None, 2e9, 6e9],
+            "reported_flop_per_s": [5.7e9] * 5,
+            **dict.fromkeys(("total_flop", "fp64_flop", "fp32_flop", "fp16_flop"), [0.0] * 5),
+            "flop_reason": ["not asked"] * 5,
+            "reason": ["not asked"] * 5,
+        }
+    )
+    assert contradicted({"cpu_work": work}) == [
+        ("operations_of_perf_agree", 5.80e9, 5.7e9),
+        ("operations_of_perf_agree", 5.60e9, 5.7e9),
+        ("operations_of_perf_agree", 6e9, 5.7e9),
+    ]
+
+
 def test_a_share_above_the_whole_is_told_of_every_report() -> None:
     shares = kernels(share_ratio=[1.0, 1.25], time_share_ratio=[0.5, None])
     assert contradicted({"profiling_cost": shares}) == [("shares_within_one", 1.25, 1)]

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.ingested import Ingested
+from tracekit.engine import Database
+from tracekit.intake import Options, ingest
+from tracekit.store import open_store
+from tracekit.summary import summarize
 
+#: As perf prints it on a processor without 512-bit units, which its metric needs no events of.
+PERF = """# started on Mon Mar  3 10:11:12 2025
+
+
+ Performance counter stats for './gemm':
+
+     2,000,000,000      fp_arith_inst_retired.scalar_single      #      5.7 GFLOPs
+     1,000,000,000      fp_arith_inst_retired.128b_packed_single
+       500,000,000      fp_arith_inst_retired.256b_packed_single
+     1,400,000,000      fp_arith_inst_retired.scalar_double
+                 0      fp_arith_inst_retired.128b_packed_double
+                 0      fp_arith_inst_retired.256b_packed_double
+
+       2.000000000 seconds time elapsed
+
+"""
 NVPROF = ROOT / "fixtures" / "nvprof" / "summary-text" / "summary.txt"
 
 
@@ -24,3 +45,17 @@ def test_shares_of_an_nvprof_summary(ingested: Ingested) -> None:
     of_kernels = 1 - copies["work_share_ratio"]
     ours = [of_kernels * row["share_ratio"] for row in kernels] + [copies["work_share_ratio"]]
     assert ours == pytest.approx(printed, abs=5e-5)  # two decimals of a percentage
+
+
+def test_operations_without_those_of_the_widest_units_are_a_lower_bound(tmp_path: Path) -> None:
+    """(2e9 + 4 x 1e9 + 8 x 0.5e9 + 1.4e9) / 2 s are perf's 5.7 GFLOPs."""
+    (file := tmp_path / "stat.txt").write_text(PERF, "utf-8")
+    ingest(file, tmp_path / "S", Options())
+    database = Database(open_store(tmp_path / "S"))
+    (row,) = database.query("cpu_work").rows()
+    assert row["total_flop"] is None
+    assert row["flop_reason"] == "fp64: fp_arith_inst_retired.512b_packed_double: not_collected"
+    assert (row["least_flop"], row["least_flop_per_s"]) == (11.4e9, 5.7e9)
+    assert row["reported_flop_per_s"] == pytest.approx(5.7e9)
+    shown = {row["about"]: row["summary"] for row in summarize(database).rows()}
+    assert shown["work"] == f"at least 11.40 GFLOP, 5.700 GFLOP/s ({row['flop_reason']})"

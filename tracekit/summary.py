@@ -331,6 +331,21 @@ def _processor(of: _Asked) -> Iterator[Line]:
         yield "counted", f"{what}{part}: {', '.join([time, *figures])}"
     if len(rows) > _TOP:
         yield "counted", f"{len(rows) - _TOP} more rows: tracekit query perf_overview"
+    for row in of.rows("cpu_work"):
+        yield from _operations(row)
+
+
+def _operations(row: dict[str, Any]) -> Iterator[Line]:
+    """Yield the operations of a processor, or the lower bound of what was collected."""
+    is_least = row["total_flop"] is None
+    flop, rate = (
+        row["least_flop" if is_least else "total_flop"],
+        row["least_flop_per_s" if is_least else "achieved_flop_per_s"],
+    )
+    if flop:
+        per_s = "" if rate is None else f", {human(rate, 'flop/s')}"
+        why = f" ({row['flop_reason']})" if is_least else ""
+        yield "work", f"{'at least ' if is_least else ''}{human(flop, 'flop')}{per_s}{why}"
 
 
 _PROCESSOR_FIGURES = (

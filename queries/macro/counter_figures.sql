@@ -207,11 +207,11 @@ select
             end
     end as total_flop,
     case
-        when total_reason is null
-        then
-            case
-                when is_together then every.low else fp64.low + fp32.low + coalesce(fp16.low, 0)
-            end
+        when total_reason is not null
+        then greatest(every.low, list_sum([fp64.low, fp32.low, fp16.low]))
+        when is_together
+        then every.low
+        else fp64.low + fp32.low + coalesce(fp16.low, 0)
     end as total_low_flop,
     case
         when total_reason is null

@@ -140,7 +140,10 @@ with
             slot_index,
             slot_name,
             max(end_ns) as end_ns,
-            whole_sum(columns('^dur_ns$|^peak_ns$|_flop$|_bytes$')) as "\0",
+            whole_sum(
+                columns('^(dur|peak)_ns$|^(total|total_high|ceiling|fp.*)_flop$|_bytes$')
+            ) as "\0",
+            sum(total_low_flop) as total_low_flop,
             first_reason(total_reason, 'measurements') as flop_reason,
             first_reason(dram_reason, 'measurements') as bytes_reason,
             first_reason(
@@ -185,7 +188,12 @@ with
             count(*) as source_count,
             cast(max(end_ns) as bigint) as end_ns,
             cast(case when count(dur_ns) = count(*) then max(dur_ns) end as bigint) as dur_ns,
-            whole_sum(columns('^(ceiling|compute|bandwidth)_ns$|_flop$|_bytes$')) as "\0",
+            whole_sum(
+                columns(
+                    '^(ceiling|compute|bandwidth)_ns$|^(total|total_high|ceiling|fp.*)_flop$|_bytes$'
+                )
+            ) as "\0",
+            sum(total_low_flop) as total_low_flop,
             first_reason(columns('_reason$'), 'files') as "\0"
         from placed
         group by all
