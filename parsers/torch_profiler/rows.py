@@ -537,18 +537,21 @@ def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
 def _devices(described: Any, seen: set[int]) -> list[dict[str, Any]]:
     """Return one row per device that is described or has work.
 
-    On ROCm, kernels have agent numbers, which are not IDs of `deviceProperties`: such a device gets
-    no properties, to avoid those of another.
+    Files merged from ranks describe a device once per rank: the first description counts. On ROCm,
+    kernels have agent numbers, which are not IDs of `deviceProperties`: such a device gets no
+    properties, to avoid those of another.
     """
     known = (
         [entry for entry in described if isinstance(entry, dict)]
         if isinstance(described, list)
         else []
     )
-    rows = [_device(entry) for entry in known]
-    ids = {row["device_id"] for row in rows}
-    rows += [{"device_id": i, "is_described": False} for i in sorted(seen - ids)]
-    return rows
+    rows, ids = list[dict[str, Any]](), set[int | None]()
+    for row in map(_device, known):
+        if row["device_id"] is None or row["device_id"] not in ids:
+            rows.append(row)
+        ids.add(row["device_id"])
+    return rows + [{"device_id": i, "is_described": False} for i in sorted(seen - ids)]
 
 
 def _device(entry: dict[str, Any]) -> dict[str, Any]:

@@ -140,6 +140,12 @@ def test_a_kernel_of_torch_1_8(parse: Parse) -> None:
     }
 
 
+def test_a_device_that_each_merged_rank_lists_is_one(parse: Parse) -> None:
+    listed = [{"id": 0, "name": "A"}, {"id": 1, "name": "B"}, {"id": 0, "name": "A"}]
+    found = parse([interval("cpu_op")], deviceProperties=listed)
+    assert [(d["device_id"], d["name"]) for d in found["device"]] == [(0, "A"), (1, "B")]
+
+
 def test_a_kernel_of_rocm_has_no_occupancy_and_an_agent_for_a_device(parse: Parse) -> None:
     event = interval(
         "kernel",
