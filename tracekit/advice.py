@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from tracekit.catalog import Finding, Query, catalog
 from tracekit.engine import Database
+from tracekit.identities import disagreements
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
 from tracekit.result import Result, ResultColumn, unit_of
@@ -32,7 +33,8 @@ class Found:
 
     ``win_ns`` is the time to win at most, of ``elapsed_ns``; both are NULL if it is not about
     time. ``row`` has the evidence: sums of counts and times over its rows on the device, and other
-    values from the row with the most to win.
+    values from the row with the most to win. ``contradiction`` says which reports disagree about
+    it: it is shown in place of the values.
     """
 
     query: Query
@@ -40,6 +42,7 @@ class Found:
     win_ns: int | None
     elapsed_ns: int | None
     row: Row
+    contradiction: str | None = None
 
     @property
     def says(self) -> Finding:
@@ -53,8 +56,8 @@ class Found:
         return self.win_ns / self.elapsed_ns if self.win_ns and self.elapsed_ns else None
 
     def evidence(self) -> str:
-        """The evidence in a sentence."""
-        return self._filled(self.says.evidence)
+        """The evidence in a sentence, or what contradicts it."""
+        return self.contradiction or self._filled(self.says.evidence)
 
     def action(self) -> str:
         """What to do about it."""
@@ -89,10 +92,17 @@ def advise(
     run_id = database.run_id(run)
     asked = {name: query for name, query in catalog().items() if query.kind == "finding"}
     lacking = {name for name, query in asked.items() if database.lacking(query, run_id)}
-    found = [
-        one
+    results = {
+        name: _rows_of(database, query, run_id, phase)
         for name, query in asked.items()
-        if name not in lacking and (one := _found(database, query, run_id, phase)) is not None
+        if name not in lacking
+    }
+    of_phase = {n: r.table for n, r in results.items() if phase == "all" or _has_phase(asked[n])}
+    wrong = disagreements(of_phase, phase)
+    found = [
+        replace(one, contradiction=wrong.get(name))
+        for name, result in results.items()
+        if (one := _found(database, asked[name], run_id, result)) is not None
     ]
     ranked = sorted(found, key=lambda one: (-(one.win_ns or 0), one.query.name))
     large = [one for one in ranked if one.win_ratio is None or one.win_ratio >= least_ratio]
@@ -119,11 +129,15 @@ def _listed(what: str, names: Sequence[str]) -> Iterator[str]:
         yield f"{what}: {', '.join(names)}"
 
 
-def _found(database: Database, query: Query, run_id: str, phase: str) -> Found | None:
-    """What was found on the device with the most to win; None for nothing."""
+def _rows_of(database: Database, query: Query, run_id: str, phase: str) -> Result:
     given = {"run_id": run_id, **({"phase": phase} if _has_phase(query) else {})}
+    return database.query(query.name, given)
+
+
+def _found(database: Database, query: Query, run_id: str, result: Result) -> Found | None:
+    """What was found on the device with the most to win; None for nothing."""
     devices: dict[tuple[str, int | None], list[Row]] = {}
-    for row in database.query(query.name, given).rows():
+    for row in result.rows():
         devices.setdefault((row["source_id"], row["device_id"]), []).append(row)
     found = {device: _summed(query, rows) for device, rows in devices.items()}
     if not found:
@@ -178,13 +192,14 @@ def _is_shared(pool: str, other: str) -> bool:
 
 
 def _result(ranked: Sequence[Found], run_id: str, notes: tuple[str, ...]) -> Result:
+    agreed = [replace(one, win_ns=None) if one.contradiction else one for one in ranked]
     table = pa.table(
         {
             "finding_index": pa.array(range(1, len(ranked) + 1), pa.int64()),
             "finding_name": pa.array([one.query.name for one in ranked], pa.string()),
             "title": pa.array([one.says.title for one in ranked], pa.string()),
-            "win_ns": pa.array([one.win_ns for one in ranked], pa.int64()),
-            "win_ratio": pa.array([one.win_ratio for one in ranked], pa.float64()),
+            "win_ns": pa.array([one.win_ns for one in agreed], pa.int64()),
+            "win_ratio": pa.array([one.win_ratio for one in agreed], pa.float64()),
             "evidence": pa.array([one.evidence() for one in ranked], pa.string()),
             "place": pa.array([one.place for one in ranked], pa.string()),
             "action": pa.array([one.action() for one in ranked], pa.string()),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from tracekit.catalog import query_named
 from tracekit.engine import Database
+from tracekit.identities import disagreements
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
 from tracekit.result import Result, ResultColumn
@@ -59,28 +60,38 @@ class _Asked:
     phase: str
     _answers: dict[str | Part, Future[Any]] = field(default_factory=dict)
     _is_over: threading.Event = field(default_factory=threading.Event)
+    _tables: dict[str, pa.Table] = field(default_factory=dict)
+    #: The reports of one part.
+    reports: set[str] = field(default_factory=set)
 
     def rows(self, report: str) -> list[dict[str, Any]]:
         """Return the rows of a report, of these steps if it has a phase."""
+        self.reports.add(report)
         return _awaited(self._once(report, lambda: self._rows(report)))
 
     def _rows(self, report: str) -> list[dict[str, Any]]:
         if self._is_over.is_set():
             raise CancelledError
         given = {"run_id": self.run_id, **_GIVEN.get(report, {})}
-        if any(parameter.name == "phase" for parameter in query_named(report).parameters):
+        has_phase = any(p.name == "phase" for p in query_named(report).parameters)
+        if has_phase:
             given["phase"] = self.phase
-        return self.database.query(report, given, _USED.get(report)).rows()
+        result = self.database.query(report, given, _USED.get(report))
+        if has_phase or self.phase == "all":  # others are of other steps
+            self._tables[report] = result.table
+        return result.rows()
 
     def lines(self, parts: Sequence[Part]) -> list[Line]:
         """Return the lines of these parts."""
         threading.Thread(target=self._help, args=(parts,), daemon=True).start()
         try:
-            return [line for part in parts for line in _awaited(self._lines(part))]
+            answers = [answer for part in parts for answer in _awaited(self._lines(part))]
         except BaseException:
             self._is_over.set()
             self.database.interrupt()
             raise
+        wrong = disagreements(self._tables, self.phase)
+        return [line for answer in answers for line in answer.lines(wrong)]
 
     def _help(self, parts: Sequence[Part]) -> None:
         """Ask the last parts, up to one that has been asked.
@@ -92,8 +103,12 @@ class _Asked:
                 return
             self._lines(part)
 
-    def _lines(self, part: Part) -> Future[list[Line]]:
-        return self._once(part, lambda: list(part(self)))
+    def _lines(self, part: Part) -> Future[list[_Said]]:
+        def say() -> list[_Said]:
+            own = replace(self, reports=set())
+            return [_Said(list(part(own)), own.reports)]
+
+        return self._once(part, say)
 
     def _once(self, asked: str | Part, ask: Callable[[], list[_Answer]]) -> Future[list[_Answer]]:
         """Return an answer; compute it unless another thread does."""
@@ -105,6 +120,19 @@ class _Asked:
             except BaseException as error:  # noqa: BLE001 - whoever waits for it raises it
                 own.set_exception(error)
         return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The lines of a part, and the reports that they are from."""
+
+    told: list[Line]
+    reports: set[str]
+
+    def lines(self, wrong: Mapping[str, str]) -> list[Line]:
+        """Return the lines; what contradicts their values, if anything does, in place of them."""
+        found = [wrong[report] for report in sorted(self.reports) if report in wrong]
+        return [(self.told[0][0], found[0])] if found and self.told else self.told
 
 
 def _awaited(answer: Future[list[_Answer]]) -> list[_Answer]:

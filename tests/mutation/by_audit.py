@@ -10,7 +10,6 @@ import pyarrow as pa
 from tracekit import audit
 from tracekit.catalog import known
 from tracekit.engine import Database
-from tracekit.errors import TracekitError
 from tracekit.intake import Options, ingest
 from tracekit.limits import Limits
 from tracekit.store import open_store
@@ -82,7 +81,7 @@ class _Recording:
         self._database.refresh()
         try:
             given = {name: self._table(name) for name in affected}
-        except TracekitError as error:
+        except Exception as error:  # noqa: BLE001 - users would see any
             return str(error).partition("\n")[0]
         tables = {k: v for k, v in (self._tables | given).items() if v is not None}
         fresh = self._contradictions(tables, given) - self._known

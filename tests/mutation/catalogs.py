@@ -1,23 +1,20 @@
-"""The catalog with one mutated query, and what stands upon a query."""
+"""The catalog with one query replaced, and what stands upon a query."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from unittest.mock import patch
 
 import tracekit.catalog
-from tests.mutation.sites import Mutation
 from tracekit.catalog import Query, catalog, definitions, is_of_one_phase
 
 
 @contextmanager
-def mutated(mutation: Mutation) -> Iterator[None]:
-    """Let the catalog have the mutated query instead of its own."""
-    changed = replace(mutation.query, sql=mutation.sql)
+def replaced(changed: Query) -> Iterator[None]:
+    """Let the catalog have this query instead of its own of that name."""
     read = tracekit.catalog._query_of
 
     def query_of(name: str) -> Query:

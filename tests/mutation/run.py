@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.mutation.by_audit import Recordings
 from tests.mutation.by_cases import Cases, NoQueryError
-from tests.mutation.catalogs import mutated, standing_upon
+from tests.mutation.catalogs import replaced, standing_upon
 from tests.mutation.sites import Mutation, mutations
 from tracekit.catalog import catalog
 
@@ -55,7 +55,7 @@ def judged(mutation: Mutation, judges: Mapping[str, Judge], *, is_any: bool) -> 
     """Ask the judges about a mutant; if `is_any`, until one of them has noticed it."""
     noticed = dict[str, str | None]()
     affected = standing_upon(mutation.query.name)
-    with mutated(mutation):
+    with replaced(mutation.mutant):
         for name, judge in judges.items():
             noticed[name] = judge(affected)
             if is_any and noticed[name]:

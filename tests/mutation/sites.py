@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tracekit.catalog import Query
 
@@ -73,10 +73,11 @@ class Mutation:
     after: str
 
     @property
-    def sql(self) -> str:
-        """The SQL with the change."""
+    def mutant(self) -> Query:
+        """The query with the change."""
         text = self.query.sql
-        return text[: self.start] + self.after + text[self.start + len(self.before) :]
+        end = self.start + len(self.before)
+        return replace(self.query, sql=text[: self.start] + self.after + text[end:])
 
     def line_number(self, file_text: str) -> int:
         """Return the line of the query's file where the change is."""

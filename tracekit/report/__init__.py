@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+
+import pyarrow as pa
 
 from tracekit.advice import advise
 from tracekit.catalog import query_named
@@ -17,6 +19,7 @@ from tracekit.critical_path import critical_path
 from tracekit.critical_path import readable as readable_path
 from tracekit.engine import Database
 from tracekit.errors import UsageError
+from tracekit.identities import disagreements
 from tracekit.page import Block, Facts, Findings, Listing, Page, Picture, Section
 from tracekit.report.steps import step_chart
 from tracekit.report.timeline import timeline_of
@@ -42,6 +45,8 @@ class _Run:
     run_id: str
     label: str
     phase: str
+    #: The results of reports that the page shows.
+    tables: dict[str, pa.Table] = field(default_factory=dict)
 
     @property
     def database(self) -> Database:
@@ -59,6 +64,8 @@ class _Run:
         names = {parameter.name for parameter in query.parameters}
         given = {"run_id": self.run_id, "phase": self.phase}
         result = self.database.query(report, {n: v for n, v in given.items() if n in names})
+        if self.phase == "all" or "phase" in names:  # others are of other steps
+            self.tables[report] = result.table
         return result if len(result) else None
 
     def table(self, report: str, title: str) -> Iterator[Listing]:
@@ -74,6 +81,11 @@ class _Run:
         words = ["tracekit", "query", report, "--run", self.run_id]
         has_phase = any(parameter.name == "phase" for parameter in query_named(report).parameters)
         return shlex.join([*words, *self.phase_words] if has_phase else words)
+
+    def contradicted(self) -> dict[str, str]:
+        """Return what contradicts the tables of the page, by their commands."""
+        wrong = disagreements(self.tables, self.phase)
+        return {self._command(report): text for report, text in wrong.items()}
 
     @property
     def phase_words(self) -> tuple[str, ...]:
@@ -120,9 +132,10 @@ def report(session: Session, runs: Sequence[str] = (), phase: str = "all", title
         *([] if compared is None else [_comparison(of, compared, asked)]),
         *(Section(key, name, _blocks(parts, of)) for key, name, parts in _SECTIONS),
     ]
+    wrong = {command: text for run in of for command, text in run.contradicted().items()}
     return Page(
         title or " and ".join(names[run_id] for run_id in ids),
-        tuple(section for section in sections if section.blocks),
+        tuple(_checked(section, wrong) for section in sections if section.blocks),
         "" if compared is None else compared.verdict.sentence,
         () if phase == "all" else (f"Times cover the steps {phase}.",),
     )
@@ -130,6 +143,18 @@ def report(session: Session, runs: Sequence[str] = (), phase: str = "all", title
 
 def _blocks(parts: Sequence[Part], runs: Sequence[_Run]) -> tuple[Block, ...]:
     return tuple(block for part in parts for run in runs for block in part(run))
+
+
+def _checked(section: Section, wrong: Mapping[str, str]) -> Section:
+    """Return a section that shows contradictions in place of the tables that have them."""
+    return replace(section, blocks=tuple(_or_contradiction(b, wrong) for b in section.blocks))
+
+
+def _or_contradiction(block: Block, wrong: Mapping[str, str]) -> Block:
+    if not isinstance(block, Listing) or block.command not in wrong:
+        return block
+    none = replace(block.result, table=block.result.table.slice(0, 0))
+    return replace(block, result=none, row_count=0, notes=(wrong[block.command], *block.notes))
 
 
 # -- comparison -----------------------------------------------------------------------------------
