@@ -98,7 +98,7 @@ def advise(
         if name not in lacking
     }
     of_phase = {n: r.table for n, r in results.items() if phase == "all" or _has_phase(asked[n])}
-    wrong = disagreements(of_phase, phase)
+    wrong = {name: one.text for name, one in disagreements(of_phase, phase).items()}
     found = [
         replace(one, contradiction=wrong.get(name))
         for name, result in results.items()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -114,8 +114,16 @@ def contradictions(
     return Audit(_result(rows, tuple(notes)), tuple(applicable), tuple(skipped))
 
 
-def disagreements(tables: Mapping[str, pa.Table], phase: str = "all") -> dict[str, str]:
-    """Return what contradicts these results, as a sentence, by the names of the reports.
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """What contradicts a report, as a sentence, and the columns of the report that it is about."""
+
+    text: str
+    columns: frozenset[str]
+
+
+def disagreements(tables: Mapping[str, pa.Table], phase: str = "all") -> dict[str, Disagreement]:
+    """Return what contradicts these results, by the names of the reports.
 
     Results may lack columns: rules that read others are not asked.
     """
@@ -127,12 +135,15 @@ def disagreements(tables: Mapping[str, pa.Table], phase: str = "all") -> dict[st
         and any(len(tables.get(name, ())) for name in rule.reports or tables)
     ]
     reports = {rule.name: rule.reports for rule in rules}
-    told = dict[str, str]()
+    found = dict[str, Disagreement]()
     for row in contradictions(rules, tables, phase).result.table.to_pylist():
-        first = row["first_figure"].partition(".")[0]
-        for report in reports[row["identity_name"]] or (first,):
-            told.setdefault(report, _sentence(row))
-    return told
+        figures = row["first_figure"], row["second_figure"]
+        for report in reports[row["identity_name"]] or (figures[0].partition(".")[0],):
+            own = " ".join(figure for figure in figures if figure.startswith(f"{report}."))
+            columns = frozenset(re.findall(r"\w+", own)) & set(tables[report].column_names)
+            before = found.get(report, Disagreement(_sentence(row), frozenset()))
+            found[report] = replace(before, columns=before.columns | columns)
+    return found
 
 
 def _other_columns(report: str, table: pa.Table) -> set[str]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tracekit.catalog import query_named
 from tracekit.engine import Database
-from tracekit.identities import disagreements
+from tracekit.identities import Disagreement, disagreements
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
 from tracekit.result import Result, ResultColumn
@@ -129,9 +129,9 @@ class _Said:
     told: list[Line]
     reports: set[str]
 
-    def lines(self, wrong: Mapping[str, str]) -> list[Line]:
+    def lines(self, wrong: Mapping[str, Disagreement]) -> list[Line]:
         """Return the lines; what contradicts their values, if anything does, in place of them."""
-        found = [wrong[report] for report in sorted(self.reports) if report in wrong]
+        found = [wrong[report].text for report in sorted(self.reports) if report in wrong]
         return [(self.told[0][0], found[0])] if found and self.told else self.told
 
 

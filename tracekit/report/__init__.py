@@ -19,7 +19,7 @@ from tracekit.critical_path import critical_path
 from tracekit.critical_path import readable as readable_path
 from tracekit.engine import Database
 from tracekit.errors import UsageError
-from tracekit.identities import disagreements
+from tracekit.identities import Disagreement, disagreements
 from tracekit.page import Block, Facts, Findings, Listing, Page, Picture, Section
 from tracekit.report.steps import step_chart
 from tracekit.report.timeline import timeline_of
@@ -82,10 +82,10 @@ class _Run:
         has_phase = any(parameter.name == "phase" for parameter in query_named(report).parameters)
         return shlex.join([*words, *self.phase_words] if has_phase else words)
 
-    def contradicted(self) -> dict[str, str]:
+    def contradicted(self) -> dict[str, Disagreement]:
         """Return what contradicts the tables of the page, by their commands."""
         wrong = disagreements(self.tables, self.phase)
-        return {self._command(report): text for report, text in wrong.items()}
+        return {self._command(report): one for report, one in wrong.items()}
 
     @property
     def phase_words(self) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ def report(session: Session, runs: Sequence[str] = (), phase: str = "all", title
         *([] if compared is None else [_comparison(of, compared, asked)]),
         *(Section(key, name, _blocks(parts, of)) for key, name, parts in _SECTIONS),
     ]
-    wrong = {command: text for run in of for command, text in run.contradicted().items()}
+    wrong = {command: one for run in of for command, one in run.contradicted().items()}
     return Page(
         title or " and ".join(names[run_id] for run_id in ids),
         tuple(_checked(section, wrong) for section in sections if section.blocks),
@@ -145,16 +145,20 @@ def _blocks(parts: Sequence[Part], runs: Sequence[_Run]) -> tuple[Block, ...]:
     return tuple(block for part in parts for run in runs for block in part(run))
 
 
-def _checked(section: Section, wrong: Mapping[str, str]) -> Section:
-    """Return a section that shows contradictions in place of the tables that have them."""
+def _checked(section: Section, wrong: Mapping[str, Disagreement]) -> Section:
+    """Return a section that shows contradictions in place of the values that have them."""
     return replace(section, blocks=tuple(_or_contradiction(b, wrong) for b in section.blocks))
 
 
-def _or_contradiction(block: Block, wrong: Mapping[str, str]) -> Block:
+def _or_contradiction(block: Block, wrong: Mapping[str, Disagreement]) -> Block:
     if not isinstance(block, Listing) or block.command not in wrong:
         return block
-    none = replace(block.result, table=block.result.table.slice(0, 0))
-    return replace(block, result=none, row_count=0, notes=(wrong[block.command], *block.notes))
+    disagreement, table = wrong[block.command], block.result.table
+    for index, field_of in enumerate(table.schema):
+        if field_of.name in disagreement.columns:
+            table = table.set_column(index, field_of, pa.nulls(len(table), field_of.type))
+    notes = (disagreement.text, *block.notes)
+    return replace(block, result=replace(block.result, table=table), notes=notes)
 
 
 # -- comparison -----------------------------------------------------------------------------------
