@@ -183,11 +183,12 @@ def _totals(
 def _described(known: Metadata) -> Instruction:
     """Return an instruction from its metadata."""
     stats = known.stats
-    category, accessed = stats.get("hlo_category"), _whole(stats.get("bytes_accessed"))
-    normalized, model = (
-        costed(_whole(stats.get(name)), category) for name in ("flops", "model_flops")
+    category = stats.get("hlo_category")
+    normalized, model, accessed = (
+        costed(_whole(stats.get(name)), category)
+        for name in ("flops", "model_flops", "bytes_accessed")
     )
-    dram = _dram_bytes(stats.get("memory_access_breakdown"), accessed or 0)
+    dram = costed(_dram_bytes(stats.get("memory_access_breakdown"), accessed or 0), category)
     return Instruction(
         category=_text(category),
         op_name=_text(stats.get("tf_op")),

@@ -20,6 +20,7 @@ from tracekit.parsers.tensorflow_tools.rows import (
 from tracekit.reading.protowire import Decoded
 from tracekit.reading.text.json_values import object_in, objects_in
 from tracekit.reading.words import words
+from tracekit.reading.xla.ops import costed
 
 # -- kernel_stats.pb ------------------------------------------------------------------------------
 
@@ -268,7 +269,9 @@ class _OpWalk:
         dur_ns = numbers.ns(metrics.get("rawTime"), "ps")
         if _IDLE in (category, name):
             return idle_time(place, "Device", dur_ns)
-        flops = numbers.whole(metrics.get("rawFlops"))
+        flops, normalized = (
+            costed(numbers.whole(metrics.get(key)), category) for key in ("rawFlops", "bf16Flops")
+        )
         moved = metrics.get("rawBytesAccessedArray")
         sizes = [numbers.whole(one) or 0 for one in moved] if isinstance(moved, list) else []
         total = sum(sizes) if sizes else metrics.get("rawBytesAccessed")
@@ -285,9 +288,9 @@ class _OpWalk:
             "dur_ns": dur_ns,
             "self_ns": dur_ns,
             "flop_count": flops,
-            "normalized_flop_count": numbers.whole(metrics.get("bf16Flops")),
-            "accessed_bytes": numbers.whole(total),
-            "dram_bytes": sizes[0] if sizes else None,
+            "normalized_flop_count": normalized,
+            "accessed_bytes": costed(numbers.whole(total), category),
+            "dram_bytes": costed(sizes[0], category) if sizes else None,
             "work_source_name": None if flops is None and total is None else "dump",
             "source_text": _source(object_in(xla, "sourceInfo")),
             "hlo_text": _text(xla.get("expression")),

@@ -340,9 +340,10 @@ class PlainRows:
                     np.asarray(given, np.int64),
                     part.amounts("device_offset_ps"),
                     part.amounts("device_duration_ps"),
-                    np.where(is_custom & (model_flops == 0), NO_NUMBER, model_flops),
-                    np.where(is_custom & (flops == 0), NO_NUMBER, flops),
-                    part.amounts("bytes_accessed"),
+                    *(
+                        np.where(is_custom & (amounts == 0), NO_NUMBER, amounts)
+                        for amounts in (model_flops, flops, part.amounts("bytes_accessed"))
+                    ),
                 )
             ),
         )

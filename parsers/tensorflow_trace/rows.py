@@ -247,9 +247,9 @@ class _TraceRows(EventRows):
                 dur_ns.to_pylist(),
                 _whole(group, "device_offset_ps"),
                 _whole(group, "device_duration_ps"),
-                _operations(group, "model_flops", "flops"),
-                _operations(group, "flops"),
-                _whole(group, "bytes_accessed"),
+                _costed(group, "model_flops", "flops"),
+                _costed(group, "flops"),
+                _costed(group, "bytes_accessed"),
                 group.ids.tolist(),
             ),
         )
@@ -303,8 +303,8 @@ def _nonnegative(value: Any) -> int | None:
     return None if number is None or number < 0 else number
 
 
-def _operations(group: EventGroup, *keys: str) -> list[int | None]:
-    """Return the operations by the cost model."""
+def _costed(group: EventGroup, *keys: str) -> list[int | None]:
+    """Return the operations or bytes by the cost model."""
     said = zip(_whole(group, *keys), group.argument_texts("hlo_category"), strict=True)
     return [costed(n, category) for n, category in said]
 

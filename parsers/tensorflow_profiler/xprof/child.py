@@ -182,7 +182,12 @@ def _costs(op: Any) -> dict[str, int | None]:
     # The breakdown omits results that are tuples: what some of them are is not a total.
     is_whole = sum(one.bytes_accessed for one in spaces) >= op.bytes_accessed
     numbers = (model, flop_count, op.bytes_accessed, dram if spaces and is_whole else None)
-    return {k: None if n is None else _count(n) for k, n in zip(names, numbers, strict=True)}
+    # The cost model knows nothing of custom calls and says 0 of them.
+    is_unknown = op.category == "custom-call"
+    return {
+        k: None if n is None or (is_unknown and not n) else _count(n)
+        for k, n in zip(names, numbers, strict=True)
+    }
 
 
 def _steps(stats: Any) -> Iterator[dict[str, Any]]:

@@ -91,9 +91,9 @@ def opcode_of(hlo_text: str | None) -> str | None:
     return found[1] if found else None
 
 
-def costed(operations: int | None, category: object) -> int | None:
-    """Operations by the cost model, which knows nothing of custom calls and says 0 of them."""
-    return None if operations == 0 and not has_cost(category) else operations
+def costed(amount: int | None, category: object) -> int | None:
+    """Operations or bytes by the cost model, which knows nothing of custom calls: 0 is unknown."""
+    return None if amount == 0 and not has_cost(category) else amount
 
 
 def has_cost(category: object) -> bool:
