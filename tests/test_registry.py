@@ -110,11 +110,16 @@ def test_traces_of_tensorflow_are_told_from_those_of_torch(source: Write) -> Non
 
 OTHER_TOOL = {"traceEvents": [{"ph": "X", "cat": "devtools.timeline", "name": "Paint", "ts": 1}]}
 
+ONNX = [
+    {"cat": "Session", "ph": "X", "name": "model_run", "pid": 1, "tid": 1, "ts": 1, "dur": 9},
+    {"cat": "Kernel", "ph": "X", "name": "conv", "pid": 1, "tid": 1, "ts": 2, "dur": 3},
+]
 REFUSED: dict[str, tuple[bytes | str, str]] = {
     "trace of a browser": (
         json.dumps(OTHER_TOOL),
         "it is a Chrome trace of an unsupported tool (categories seen: devtools.timeline)",
     ),
+    "profile of ONNX Runtime": (json.dumps(ONNX), "it is a profile of ONNX Runtime"),
     "no events": ('{"traceEvents": []}', "it is a Chrome trace of an unsupported tool"),
     "JSON": ('{"rows": {"a": [1, 2]}}', "it is JSON, but has no trace events"),
     "JSON list": ("[[-1, 1, 37888, 7], [0, 2, 1, 1]]", "it is JSON, but has no trace events"),

@@ -93,7 +93,7 @@ class TorchProfilerParser:
     def sniff(self, head: bytes) -> Match | None:
         """Claim by categories that only torch.profiler writes; with less certainty by its keys."""
         survey = Survey.of(head)
-        if not survey.root:
+        if not survey.root or survey.is_onnx_runtime:
             return None
         categories = sorted(survey.categories & _CATEGORIES)
         keys = sorted(survey.keys & _KEYS)

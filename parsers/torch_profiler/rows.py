@@ -86,7 +86,7 @@ _LINKS = {
 }
 _ON_DEVICE = {
     "device_id": arg("device"),
-    "stream_id": arg("stream", "Stream Id", none=(-1, _NO_STREAM)),
+    "stream_id": arg("stream", "Stream Id", "sycl queue", none=(-1, _NO_STREAM)),
 }
 _KERNEL_ARGS = (
     _LINKS
@@ -537,21 +537,24 @@ def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
 def _devices(described: Any, seen: set[int]) -> list[dict[str, Any]]:
     """Return one row per device that is described or has work.
 
-    Files merged from ranks describe a device once per rank: the first description counts. On ROCm,
-    kernels have agent numbers, which are not IDs of `deviceProperties`: such a device gets no
-    properties, to avoid those of another.
+    Files merged from ranks describe a device once per rank: what the descriptions disagree on is
+    unknown. On ROCm, kernels have agent numbers, which are not IDs of `deviceProperties`: such a
+    device gets no properties, to avoid those of another.
     """
-    known = (
-        [entry for entry in described if isinstance(entry, dict)]
-        if isinstance(described, list)
-        else []
-    )
-    rows, ids = list[dict[str, Any]](), set[int | None]()
-    for row in map(_device, known):
-        if row["device_id"] is None or row["device_id"] not in ids:
-            rows.append(row)
-        ids.add(row["device_id"])
-    return rows + [{"device_id": i, "is_described": False} for i in sorted(seen - ids)]
+    entries: dict[int | None, dict[str, Any]] = {}
+    disputed: set[tuple[int | None, str]] = set()
+    for entry in described if isinstance(described, list) else ():
+        if isinstance(entry, dict):
+            device_id = integer(entry.get("id"))
+            known = entries.setdefault(device_id, {})
+            disputed |= {(device_id, k) for k in known.keys() & entry if known[k] != entry[k]}
+            known |= entry
+    rows = [
+        _device({k: v for k, v in entry.items() if (device_id, k) not in disputed})
+        | {"device_id": device_id}
+        for device_id, entry in entries.items()
+    ]
+    return rows + [{"device_id": i, "is_described": False} for i in sorted(seen - entries.keys())]
 
 
 def _device(entry: dict[str, Any]) -> dict[str, Any]:

@@ -146,6 +146,15 @@ def test_a_device_that_each_merged_rank_lists_is_one(parse: Parse) -> None:
     assert [(d["device_id"], d["name"]) for d in found["device"]] == [(0, "A"), (1, "B")]
 
 
+def test_what_the_ranks_of_a_merged_file_say_differently_of_a_device_is_unknown(
+    parse: Parse,
+) -> None:
+    listed = [{"id": 0, "name": "A", "numSms": 8}, {"id": 0, "name": "B", "warpSize": 32}]
+    device = parse([interval("cpu_op")], deviceProperties=listed).one("device")
+    assert (device["name"], device["sm_count"], device["warp_size_count"]) == (None, 8, 32)
+    assert json.loads(device["properties_json"]) == {"id": 0, "numSms": 8, "warpSize": 32}
+
+
 def test_a_kernel_of_rocm_has_no_occupancy_and_an_agent_for_a_device(parse: Parse) -> None:
     event = interval(
         "kernel",
@@ -177,9 +186,9 @@ def test_a_kernel_of_xpu(parse: Parse) -> None:
     assert row == WHEN | {
         "device_id": 0,
         "context_id": 0x000055D0890F1C78,
+        "stream_id": 64,
         "launch_count": 1,
         "correlation_id": 101,
-        "args_json": {"sycl queue": 64},
     }
 
 
@@ -291,7 +300,7 @@ def test_a_transfer(category: str, kind: str, parse: Parse) -> None:
         ("Memcpy PtoP (Device -> Device)", "device_to_device"),
         ("CopyHostToDevice", None),
         ("HtoD", "host_to_device"),
-        ("Memcpy M2D (Memory -> Device)", None),
+        ("Memcpy M2D (Memory -> Device)", "host_to_device"),
         ("Memcpy", None),
         ("", None),
     ],

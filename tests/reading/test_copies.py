@@ -14,6 +14,8 @@ from tracekit.reading.copies import between, direction
         ("Memcpy DtoH (Device -> Pinned)", "device_to_host"),
         ("Memcpy DtoD (Device -> Device)", "device_to_device"),
         ("Memcpy HtoD (Unknown -> Device)", None),  # what it spells out counts
+        ("Memcpy M2D (Memory -> Device)", "host_to_device"),  # XPU
+        ("Memcpy D2M", "device_to_host"),
         ("Memcpy PtoP", "device_to_device"),
         ("[CUDA memcpy HtoD]", "host_to_device"),  # nvprof
         ("[CUDA memcpy DtoA]", "device_to_device"),

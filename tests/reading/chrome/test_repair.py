@@ -163,7 +163,10 @@ def test_a_comma_too_many_is_dropped(place: int, more: str) -> None:
     )
 
 
-@pytest.mark.parametrize("number", ["NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"])
+@pytest.mark.parametrize(
+    "number",
+    ["NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "-nan(ind)", "nan(0x1)", "-1.#IND"],
+)
 def test_numbers_that_json_lacks_become_null(number: str) -> None:
     event = f'{{"ts": {number}, "name": "{number}", "l": [{number}, 1]}}'
     assert json.loads(repaired(event.encode())) == {"ts": None, "name": number, "l": [None, 1]}

@@ -30,7 +30,8 @@ _MOST_SKIPPED_ENDS = 4
 _MOST_NESTED = 1000
 # Keys whose texts are words, so that none of them holds a quote.
 _WORDS = {'"ph"', '"cat"', '"id"', '"s"', '"bp"'}
-_NOT_A_NUMBER = {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"}
+# As JavaScript, C and Windows (1.#IND; -nan(ind)) write them.
+_NOT_A_NUMBER = re.compile(r"[+-]?(?:nan(?:\(\w*\))?|inf(?:inity)?|1\.#\w+)", re.IGNORECASE)
 
 
 def mended(text: bytes) -> bytes | None:
@@ -135,7 +136,7 @@ def _tokens(text: str, skipped_ends: Mapping[int, int] = MappingProxyType({})) -
             break
         token = match.group()
         if not token.isspace():
-            tokens.append(_Token("null" if token in _NOT_A_NUMBER else token, position))
+            tokens.append(_Token("null" if _NOT_A_NUMBER.fullmatch(token) else token, position))
             nested += (token in "[{") - (token in "]}")
             if nested > _MOST_NESTED:
                 raise RecursionError

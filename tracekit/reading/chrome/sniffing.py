@@ -27,10 +27,17 @@ class Survey:
         """Look at `head`; never raises."""
         return _survey(head)
 
+    @property
+    def is_onnx_runtime(self) -> bool:
+        """Whether it is the profile of ONNX Runtime: a list that begins with its session."""
+        return self.root == "[" and "Session" in self.categories and bool(self.phases & {"X"})
+
     def description(self) -> str | None:
         """What a JSON file is that no parser claims; None if it is not JSON."""
         if not self.root:
             return None
+        if self.is_onnx_runtime:
+            return "it is a profile of ONNX Runtime, which is not supported"
         if self.phases or "traceEvents" in self.keys:
             seen = ", ".join(sorted(self.categories)[:4]) or "none"
             return f"it is a Chrome trace of an unsupported tool (categories seen: {seen})"
