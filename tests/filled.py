@@ -32,6 +32,7 @@ def fill(store: Path, fixtures: Path, folder: Path) -> None:
     _measure_a_processor(store, fixtures / "perf_stat", folder)
     add_operators(open_store(store), "ops", "ops")
     _count_ranges(store, folder)
+    _lose_records(store, folder)
     ingest(fixtures / "caffe_time" / "means" / "caffe.log", store, Options(run_name="net"))
     sweep = fixtures / "results_table" / "hand-made" / "sweep.csv"
     units = {"images_per_s:GFLOP/s": "metric", "loss:FLOP/byte": "metric"}
@@ -69,6 +70,15 @@ def _count_ranges(store: Path, folder: Path) -> None:
     ingest(file, store, Options(run_name="ranges"))
 
 
+def _lose_records(store: Path, folder: Path) -> None:
+    """A trace of a launch without a device record, in a run of its own."""
+    call = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1}
+    call |= {"ts": 1, "dur": 1, "args": {"correlation": 1}}
+    file = folder / "lost.json"
+    file.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [call]}))
+    ingest(file, store, Options(run_name="lost"))
+
+
 def needed(query: Query) -> set[str]:
     """The tables that a query needs, or that are enough."""
     return {table for need in query.needs for table in tables_of(need)}
@@ -97,6 +107,7 @@ def asked_of_the_store(query: Query) -> dict[str, str]:
         ("cpu", "measurement" in needed(query)),
         ("net", query.name == "layers"),
         ("ranges", query.name == "range_counters"),
+        ("lost", "launch_call" in query.needs),
         ("sweep", query.name.startswith("configuration")),
         ("ops", {"op_stat", "step", "step_part"} & needed(query)),
         ("gpu", True),

@@ -77,6 +77,8 @@ def test_the_tables_of_the_issue_are_there() -> None:
         "configuration",
         "configuration_value",
         "attribution",
+        "launch_call",
+        "unrecorded_launch",
         "step_work",
         "work_sum",
         "work_mix",

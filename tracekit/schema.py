@@ -757,6 +757,49 @@ ATTRIBUTION = Table(
     ),
 )
 
+LAUNCH_CALL = Table(
+    "launch_call",
+    "Calls that launch device work, by name, of a source in which some of these have no record of "
+    "their work; a source without rows has the records of all. Computed from `slice`, `kernel` and "
+    "`transfer`.",
+    (
+        NAME,
+        Column("call_count", INT, "calls, without those that a stream capture records"),
+        Column("call_ns", INT, "sum of their durations on the host"),
+        Column("unrecorded_count", INT, "those without a record of their device work"),
+        Column("unrecorded_call_ns", INT, "sum of the durations of these on the host"),
+    ),
+)
+
+UNRECORDED_LAUNCH = Table(
+    "unrecorded_launch",
+    "One call that launched device work of which the file has no record, and when the work can "
+    "have run. Computed from the source's events.",
+    (
+        Column("event_id", INT, "the call: `slice.event_id`"),
+        NAME,
+        PROCESS,
+        THREAD,
+        START,
+        DURATION,
+        CORRELATION,
+        Column("device_id", INT, "device that its thread launches on; NULL if unknown"),
+        Column("stream_id", INT, "stream that its thread launches on; NULL if unknown"),
+        Column(
+            "possible_start_ns",
+            INT,
+            "earliest start of the work: the call, or the end of what was launched before it on "
+            "the stream",
+        ),
+        Column(
+            "possible_end_ns",
+            INT,
+            "latest end of the work: the start of what was launched after it on the stream, or "
+            "the end of a call that waits for it; NULL if unknown",
+        ),
+    ),
+)
+
 STEP_WORK = Table(
     "step_work",
     "The work of one device in one step: a few rows of sums over `attribution`.",
@@ -1174,6 +1217,8 @@ TABLES: dict[str, Table] = {
         CONFIGURATION,
         CONFIGURATION_VALUE,
         ATTRIBUTION,
+        LAUNCH_CALL,
+        UNRECORDED_LAUNCH,
         STEP_WORK,
         WORK_SUM,
         WORK_MIX,

@@ -283,6 +283,20 @@ def _launches(of: _Asked) -> Iterator[Line]:
     yield "launches", f"cost {low} to {high} of the time{where}; {covered} known"
 
 
+def _unrecorded(of: _Asked) -> Iterator[Line]:
+    """Yield how many launches have no record of their device work."""
+    if not of.database.has_rows_in("launch_call", of.run_id):
+        return
+    rows = of.rows("unrecorded_launches")
+    missing, calls = (sum(row[f"{n}_count"] for row in rows) for n in ("unrecorded", "call"))
+    by_name = Counter[str]()
+    for row in rows:
+        by_name[row["name"]] += row["unrecorded_count"]
+    names = ", ".join(f"{name} {count:,}" for name, count in by_name.most_common(_KINDS) if count)
+    what = f"{missing:,} of {counted(calls, 'launch call')} ({names})"
+    yield "not recorded", f"device work of {what}: its time is unknown, and idle time may be work"
+
+
 def _is_timeline(of: _Asked) -> bool:
     """Return whether there is a timeline of operators or device work."""
     return any(of.database.has_rows_in(table, of.run_id) for table in ("attribution", "slice"))
@@ -546,6 +560,7 @@ _PARTS: tuple[Part, ...] = (
     _overlap,
     _gaps,
     _launches,
+    _unrecorded,
     _steps,
     _kernels,
     _work,

@@ -287,6 +287,7 @@ _POD_PARTS = {
     "hostOutfeedDuration": "outfeed",
     "sendDuration": "device_to_device",
     "recvDuration": "device_to_device",
+    "crsDuration": "collective",  # cross-replica sum: an all-reduce
     "allReduceComputeDuration": "collective",
     "allReduceSyncDuration": "collective",
     "bcInfeedTransformDuration": "infeed",

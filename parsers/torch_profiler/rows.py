@@ -425,6 +425,8 @@ def _ascend_kind(name: str, task: str | None) -> str:
         if name.startswith("hcom_"):  # a collective, on the track of its group
             return "kernel"
         return "runtime" if _ASCEND_CALL.match(name) else "other"
+    if task.lower() == name.lower() == "other":  # part of a collective: waits for other devices
+        return "device"
     known = task if task.lower() != "other" else name if _ASCEND_TASK.fullmatch(name) else ""
     names = [re.sub(r"[^A-Z0-9]", "", word.upper()) for word in (known, name)]
     if not _ASCEND_COPIES.isdisjoint(names):

@@ -115,6 +115,31 @@ def test_a_host_that_waits_for_the_device(tmp_path: Path) -> None:
     assert answer.saved["relu"] == 10
 
 
+def test_a_host_that_waits_for_work_whose_launch_is_not_in_the_file(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.kernel("gemm", 5, 100, 99)
+    trace.call("cudaDeviceSynchronize", 10, 100)
+    trace.launch("relu", 130, 135, 10)
+    answer = trace.path(tmp_path)
+    # as above: the call returns at 110, 5 after the kernel, and the host goes on for 20
+    assert answer.kinds == {"kernel": 110, "host": 20, "waiting": 5, "launch": 5}
+    assert answer.names["kernel", "gemm"] == 100
+
+
+def test_an_event_does_not_wait_for_work_of_unknown_launch_that_began_later(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.launch("mine", 0, 5, 95)
+    record = trace.call("cudaEventRecord", 6, 1)
+    trace.kernel("unknown", 100, 5, 99)
+    call = trace.call("cudaEventSynchronize", 14, 96)
+    awaited = {"wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": record}
+    trace.sync("Event Sync", call, 7, **awaited)
+    trace.launch("after", 115, 120, 10)
+    answer = trace.path(tmp_path)
+    assert answer.names["kernel", "mine"] == 95
+    assert ("kernel", "unknown") not in answer.names
+
+
 def test_a_host_that_waits_for_all_streams(tmp_path: Path) -> None:
     trace = Trace()
     trace.launch("short", 0, 5, 60, 20)

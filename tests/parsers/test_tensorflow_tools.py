@@ -691,3 +691,13 @@ def test_samples_of_memory_events_are_told(
     if is_sampled:
         message = found.issues["sampled_events"].message
         assert message == "exactly 1,000 snapshots of GPU_0_bfc: the profiler kept samples"
+
+
+def test_the_cross_replica_sum_of_a_pod_is_a_collective(parse: Any) -> None:
+    core = {"crsDurationUs": 20.0, "highFlopsComputeUs": 70.0, "totalDurationUs": 90.0}
+    found = parse({"podStatsSequence": {"podStatsMap": [{"podStatsPerCore": {"0": core}}]}})
+    parts = [(row["part_name"], row["part_kind"], row["dur_ns"]) for row in found["step_part"]]
+    assert parts == [
+        ("crsDuration", "collective", 20_000),
+        ("highFlopsCompute", "compute", 70_000),
+    ]

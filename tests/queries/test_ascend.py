@@ -143,3 +143,22 @@ def test_collectives_hide_their_parts(tmp_path: Path) -> None:
     assert found["communication"]["exposed_ns"] == own["Communication(Not Overlapped)"]
     assert (found["memcpy"]["exposed_ns"], found["idle"]["exposed_ns"]) == (4000, 6000)
     assert found["memcpy"]["exposed_ns"] + found["idle"]["exposed_ns"] == own["Free"]
+
+
+def test_other_tasks_without_a_name_wait_for_their_collective(tmp_path: Path) -> None:
+    """Compute [100, 110) us; then the device waits in an all-reduce, which nothing hides."""
+    task = {"ph": "X", "pid": 1, "dur": 80, "ts": "110", "tid": 11, "name": "Other"}
+    events: list[Event] = [
+        task
+        | {"name": "Add1", "tid": 1, "ts": "100", "dur": 10}
+        | {"args": {"Task Type": "AI_CORE", "Stream Id": 1, "connection_id": 1}},
+        task
+        | {"name": "hcom_allReduce__538_0_1", "pid": 2, "tid": 0, "args": {"connection_id": 2}},
+        task | {"args": {"Task Type": "Other", "Physic Stream Id": 11, "connection_id": -1}},
+    ]
+    trace = tmp_path / "trace_view.json"
+    trace.write_text(json.dumps(events))
+    ingest(trace, tmp_path / "S", Options(run_name="r", format_name="torch-profiler"))
+    found = times(Database(open_store(tmp_path / "S")))
+    assert found["compute"]["union_ns"] == 10_000
+    assert found["communication"]["exposed_ns"] == 80_000

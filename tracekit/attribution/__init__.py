@@ -6,7 +6,7 @@ docs/metrics.md, section Attribution.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +24,12 @@ from tracekit.attribution.origins import origins_of
 from tracekit.attribution.packing import packed
 from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
 from tracekit.attribution.sums import sum_rows
+from tracekit.attribution.unrecorded import (
+    call_rows,
+    launch_rows,
+    tell_unrecorded,
+    unrecorded_in,
+)
 
 #: Batches of allocations made while those of operators and work are.
 _MOST_AHEAD = 4
@@ -31,12 +37,12 @@ _MOST_AHEAD = 4
 __all__ = ["Gathered", "attributed", "gathered_from", "joined"]
 
 
-def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
+def attributed(gathered: Gathered, folder: Path, tell: Callable[..., None]) -> Iterator[Batch]:
     """The rows of `calling_context`, `op_call`, `attribution` and its sums for one source.
 
     If nothing marks steps, there are also rows of `step`, detected from the work. `gathered` is
     used up; `folder` has the rows of the source from its parser, in a folder of Parquet files per
-    table.
+    table. `tell` adds an issue about launches without records.
     """
     known = gathered.known
     texts, tracks = known.texts, known.tracks
@@ -46,6 +52,7 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     worked = ids_in(done.correlation_id)
     captured = captures.read(gathered.taken("captures"), folder, worked, texts)
     calls = ids_in(np.concatenate((worked, captures.correlations(captured))))
+    unrecorded = unrecorded_in(found, done, captured, folder, texts, tracks)
     slices.keep_callers(found, calls)
     del worked, calls
     done = flows.asked(done, found, tails)
@@ -61,6 +68,11 @@ def attributed(gathered: Gathered, folder: Path) -> Iterator[Batch]:
     if recorded.of_work is not None:
         step = steps_of_calls(host.after, origins.launch, recorded.of_work)
         host = replace(host, step=packed(step))
+    if unrecorded is not None:
+        tell_unrecorded(unrecorded, tell)
+        yield from call_rows(unrecorded, texts)
+        yield from launch_rows(unrecorded, done, host, origins, texts, tracks)
+        del unrecorded
     host.slices.drop("correlation_id", "external_id")
     done = work.without_ids(done)
     give_back()

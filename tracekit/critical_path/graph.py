@@ -178,18 +178,27 @@ def _synchronizations(events: Events) -> Iterator[tuple[int, int]]:
                 continue
             limit, stream = _awaited(kind, call, events, at_call)
             for place in by_end[first:last][::-1].tolist():
-                if _is_awaited(work, calls, place, limit, stream, call):
+                if _is_awaited(events, place, limit, stream, call):
                     yield call, place
                     break
 
 
-def _is_awaited(
-    work: WorkColumns, calls: Calls, place: int, limit: int, stream: int, call: int
-) -> bool:
-    launch = int(work.calls[place])
+def _is_awaited(events: Events, place: int, limit: int, stream: int, call: int) -> bool:
+    """Return whether work that ends during a call was launched before `limit` and is waited for.
+
+    If its launch is not in the file, it was before the work, or at the latest before the call,
+    in which the thread launches nothing.
+    """
+    work, calls = events.work, events.calls
+    launch, launched = int(work.calls[place]), int(work.launched[place])
+    if launched == NONE:
+        is_before = launch < 0 and (
+            int(work.starts[place]) < limit or limit == int(calls.starts[call])
+        )
+    else:
+        is_before = launched < limit
     return (
-        int(work.launched[place]) != NONE
-        and int(work.launched[place]) < limit
+        is_before
         and (stream == NONE or int(work.streams[place]) == stream)
         and (launch < 0 or calls.processes[launch] == calls.processes[call])
     )

@@ -90,7 +90,10 @@ def attribute(parts: Sequence[Gathered | None], folder: Path, report: Report) ->
     known = [part for part in parts if part is not None]
     found = joined(known) if len(known) == len(parts) else gathered_from(folder)
     del known, parts  # what they hold goes as it is used
-    with found.room(), made_ahead(attributed(found, folder), _MOST_ATTRIBUTED_AHEAD) as made:
+    with (
+        found.room(),
+        made_ahead(attributed(found, folder, report.tell), _MOST_ATTRIBUTED_AHEAD) as made,
+    ):
         write_rows(made, folder, "0", report)
 
 
