@@ -10,15 +10,15 @@
 -- columns = "run_id group_name input_dims input_types family_name is_operator total_ns-group
 -- share_ratio basis call_count mean_ns-calls kernel_count kernel_ns copy_count host_ns total_flop
 -- total_bytes known_ratio intensity_flop_per_byte achieved_flop_per_s achieved_bytes_per_s
--- utilization_ratio fp32_utilization_ratio-counters bandwidth_ratio roof_ratio-known bound_kind
--- nearest_name ceiling_name provenance_kind work_reason reason"
+-- utilization_ratio least_utilization_ratio fp32_utilization_ratio-counters bandwidth_ratio
+-- roof_ratio-known bound_kind nearest_name ceiling_name provenance_kind work_reason reason"
 -- group_name = "operator, family or module; NULL without an operator"
 -- family_name = "family; if several, the one with the most time"
 -- is_operator = "BOOLEAN: whether the time belongs to operators"
 -- basis = "source of the times: kernels, host operators or mixed"
 -- total_bytes = "known bytes: measured in device memory, or the modeled minimum"
 -- ceiling_name = "compute peak; if several, the one with the most time"
--- reason = "why a value is NULL, or above its peak"
+-- reason = "why a value is NULL, or a range"
 with
     pieces as (
         select
@@ -74,6 +74,10 @@ with
                 sum(peak_flop_per_s * work_ns) filter (where total_flop is not null)
             ) as utilization_ratio,
             ratio(
+                sum(total_flop) filter (where work_ns > 0 and peak_flop_per_s is not null) * 1e9,
+                sum(highest_flop_per_s * work_ns) filter (where total_flop is not null)
+            ) as least_utilization_ratio,
+            ratio(
                 sum(total_bytes) filter (where work_ns > 0 and peak_bytes_per_s is not null) * 1e9,
                 sum(peak_bytes_per_s * work_ns) filter (where total_bytes is not null)
             ) as bandwidth_ratio,
@@ -117,6 +121,7 @@ select
     ratio(timed_flop * 1e9, flop_ns) as achieved_flop_per_s,
     ratio(timed_bytes * 1e9, bytes_ns) as achieved_bytes_per_s,
     utilization_ratio,
+    least_utilization_ratio,
     fp32_utilization_ratio,
     bandwidth_ratio,
     roof_ratio,
@@ -138,17 +143,6 @@ select
             case
                 when compute_ns + bandwidth_ns is not null and roof_ratio is null
                 then 'duration unknown'
-            end,
-            case
-                when utilization_ratio > 1
-                then
-                    'above the peak '
-                    || ceiling_name
-                    || ': computed in matrix units or in a smaller type, or a figure is wrong'
-            end,
-            case
-                when bandwidth_ratio > 1
-                then 'above the bandwidth of memory: read from a cache, or a figure is wrong'
             end
         ),
         ''

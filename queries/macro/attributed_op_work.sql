@@ -2,15 +2,17 @@
 -- counters, else modeled), compared with the device peaks."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["step_window", "work_by_context", "device_ceiling", "device_known", "peak_of_work",
--- "time_at_peak", "joined_bound", "shared_by_all"]
+-- depends = ["step_window", "work_by_context", "device_ceiling", "device_known",
+-- "ceilings_of_work", "unit_of_kernel", "max_share", "above_peak", "time_at_peak", "joined_bound",
+-- "shared_by_all"]
 -- parameters = "wanted_run wanted_phase wanted_provenance"
 -- wanted_provenance = "VARCHAR: measured, modelled or best: measured if all kernels have
 -- counters, else modeled"
 -- columns = "run_id source_id context_id name family_name input_dims input_types module_path
 -- phase_kind basis total_ns kernel_ns kernel_count copy_count call_count-work host_ns total_flop
--- total_bytes is_whole work_ns is_known provenance_kind reason device_name-several ceiling_name
--- peak_flop_per_s peak_bytes_per_s compute_ns bandwidth_ns fp32_flop fp32_roof peak_reason"
+-- total_bytes is_whole work_ns is_known is_impossible provenance_kind reason device_name-several
+-- ceiling_name-lowest peak_flop_per_s highest_flop_per_s peak_bytes_per_s compute_ns bandwidth_ns
+-- fp32_flop fp32_roof peak_reason"
 -- context_id = "unit_context_id of work_by_context; NULL without a context"
 -- name = "operator; NULL without one"
 -- module_path = "VARCHAR: module that calls it"
@@ -23,11 +25,14 @@
 -- work_ns = "BIGINT: part of total_ns that operations and bytes cover: less if some kernels lack
 -- counters"
 -- is_known = "BOOLEAN: operations and bytes are known"
+-- is_impossible = "BOOLEAN: its rate is above the peak of its units, or of memory"
 -- reason = "why operations or bytes are unknown or incomplete"
--- peak_flop_per_s = "compute peak; NULL if unknown or not equal on all its devices"
+-- peak_flop_per_s = "compute peak; NULL if unknown, impossible, or not equal on all its devices"
+-- highest_flop_per_s = "DOUBLE: the highest peak that the units can have"
+-- peak_bytes_per_s = "peak of device memory; NULL if unknown, or impossible"
 -- fp32_flop = "DOUBLE: FP32 operations of the kernels with counters and a known peak"
 -- fp32_roof = "DOUBLE: the FP32 operations, times 1e9, that these could do in their time"
--- peak_reason = "VARCHAR: why one of these is NULL if the work is known"
+-- peak_reason = "VARCHAR: why one of these is NULL if the work is known, or a range"
 with
     steps as materialized(from step_window(wanted_run, wanted_phase)),
     contexts as materialized(
@@ -38,13 +43,25 @@ with
             context.input_types,
             context.module_path,
             context.phase_kind,
-            peak_of_work(precision_name, is_heavy) as ceiling_name
+            -- the last argument of a convolution of cuDNN
+            context.name in ('aten::cudnn_convolution', 'aten::cudnn_convolution_transpose')
+            and regexp_matches(context.concrete_inputs, '"False"\s*\]\s*$') as is_tf32_off
         from work_by_context(wanted_run) as work
         join
             (from calling_context where wanted_run is null or run_id = wanted_run) as context
             on context.run_id = work.run_id
             and context.source_id = work.source_id
             and context.context_id = work.context_id
+    ),
+    kernel_units as materialized(
+        select name, unit_of_kernel(name) as unit_name
+        from
+            (
+                select distinct name
+                from attribution
+                where (wanted_run is null or run_id = wanted_run) and work_kind = 'kernel'
+            )
+        where unit_name is not null
     ),
     -- by step first: to hold every row against the bounds of the steps takes ten times as long
     ran as (
@@ -64,6 +81,9 @@ with
             count(*) filter (where work_kind <> 'kernel') as copy_count,
             arg_min(op_reason, (- coalesce(work.dur_ns, 0), op_reason)) as op_reason,
             bool_or(capture_event_id is not null) as is_replayed,
+            arg_min(unit_name, (- coalesce(work.dur_ns, 0), unit_name)) filter (
+                where unit_name is not null
+            ) as unit_name,
             count(counted.total_flop) as with_flop_count,
             count(counted.dram_bytes) as with_bytes_count,
             count(*) filter (where is_counted) as counted_count,
@@ -99,6 +119,7 @@ with
             and counted.source_id = work.source_id
             and counted.event_id = work.event_id
             and work.work_kind = 'kernel'
+        left join kernel_units on kernel_units.name = work.name and work.work_kind = 'kernel'
         group by work.run_id, work.source_id, context_id, work.device_id, step_index
     ),
     kernel_sources as (
@@ -136,6 +157,9 @@ with
             max(fp32_flop_per_s) as fp32_flop_per_s,
             arg_min(op_reason, (- coalesce(device_ns, 0), op_reason)) as op_reason,
             bool_or(is_replayed) as is_replayed,
+            arg_min(unit_name, (- coalesce(kernel_ns, 0), unit_name)) filter (
+                where unit_name is not null
+            ) as unit_name,
             arg_min(ran.ceiling_name, (- all_flop, ran.ceiling_name)) as counted_ceiling_name
         from ran
         join steps on steps.run_id = ran.run_id and steps.source_id = ran.source_id
@@ -170,9 +194,30 @@ with
         group by all
     ),
     ceilings as materialized(
-        select run_id, source_id, device_id, ceiling_kind, ceiling_name, value
+        select
+            run_id,
+            source_id,
+            device_id,
+            list({'value':value, 'name':ceiling_name, 'origin':origin_kind}) filter (
+                where ceiling_kind = 'compute'
+            ) as peaks,
+            any_value({'value':value, 'origin':origin_kind}) filter (
+                where ceiling_kind = 'bandwidth' and ceiling_name = 'dram'
+            ) as memory
         from device_ceiling
         where wanted_run is null or run_id = wanted_run
+        group by run_id, source_id, device_id
+    ),
+    able as (
+        select
+            parts.*,
+            ceilings_of_work(precision_name, is_heavy, unit_name, is_tf32_off) as ceiling_names
+        from on_devices as parts
+        left join
+            contexts
+            on contexts.run_id = parts.run_id
+            and contexts.source_id = parts.source_id
+            and contexts.context_id = parts.context_id
     ),
     device_parts as (
         select
@@ -192,6 +237,9 @@ with
             max(fp32_flop_per_s) as fp32_flop_per_s,
             arg_min(op_reason, (- coalesce(device_ns, 0), op_reason)) as op_reason,
             bool_or(is_replayed) as is_replayed,
+            arg_min(unit_name, (- coalesce(kernel_ns, 0), unit_name)) filter (
+                where unit_name is not null
+            ) as unit_name,
             arg_min(
                 counted_ceiling_name, (- all_flop, counted_ceiling_name)
             ) as counted_ceiling_name,
@@ -200,33 +248,23 @@ with
             case
                 when count(*) > 1 then 'one for all of its devices' else 'for this device'
             end as device_words,
-            shared_by_all(compute.value) as peak_flop_per_s,
-            shared_by_all(memory.value) as peak_bytes_per_s
-        from on_devices as parts
-        left join
-            contexts
-            on contexts.run_id = parts.run_id
-            and contexts.source_id = parts.source_id
-            and contexts.context_id = parts.context_id
+            shared_by_all(
+                list_sort(
+                    list_filter(peaks, lambda peak:list_contains(ceiling_names, peak['name']))
+                )
+            ) as peaks,
+            shared_by_all(memory) as memory
+        from able as parts
         left join
             (from device_known where wanted_run is null or run_id = wanted_run) as known
             on known.run_id = parts.run_id
             and known.source_id = parts.source_id
             and known.device_id = parts.device_id
         left join
-            ceilings as compute
-            on compute.run_id = parts.run_id
-            and compute.source_id = parts.source_id
-            and compute.device_id = parts.device_id
-            and compute.ceiling_kind = 'compute'
-            and compute.ceiling_name = contexts.ceiling_name
-        left join
-            ceilings as memory
-            on memory.run_id = parts.run_id
-            and memory.source_id = parts.source_id
-            and memory.device_id = parts.device_id
-            and memory.ceiling_kind = 'bandwidth'
-            and memory.ceiling_name = 'dram'
+            ceilings
+            on ceilings.run_id = parts.run_id
+            and ceilings.source_id = parts.source_id
+            and ceilings.device_id = parts.device_id
         group by parts.run_id, parts.source_id, parts.context_id
     ),
     parts as (
@@ -277,7 +315,7 @@ with
             module_path,
             phase_kind,
             precision_name,
-            ceiling_name,
+            ceilings_of_work(precision_name, is_heavy, unit_name, is_tf32_off) as ceiling_names,
             cast(contexts.flop_count as double) * units.call_count as modelled_flop,
             cast(accessed_bytes as double) * units.call_count as modelled_bytes,
             modelled_flop is not null and modelled_bytes is not null as is_modelled,
@@ -360,35 +398,65 @@ with
     -- one set of figures for each: by counters, or modelled
     chosen as (
         select
-            * replace (
-                case
-                    when is_by_counters then counted_ceiling_name else ceiling_name
-                end as ceiling_name,
-                -- what all precisions together can do at most
-                case
-                    when not is_by_counters
-                    then peak_flop_per_s
-                    when measured_flop > 0
-                    then ratio(measured_flop * 1e9, measured_compute_ns)
-                    else fp32_flop_per_s
-                end as peak_flop_per_s
-            ),
+            *,
             case when is_by_counters then measured_flop else modelled_flop end as total_flop,
             case when is_by_counters then measured_bytes else modelled_bytes end as total_bytes,
             case when is_by_counters then measured_ns else total_ns end as work_ns,
             total_flop is not null and total_bytes is not null as is_known,
+            case when is_by_counters then 'measured' else 'modeled' end as work_kind,
             case when is_by_counters then counter_reason else model_reason end as reason,
+            -- of those that the units can have: the lowest that the rate is not above
+            coalesce(
+                list_filter(
+                    peaks, lambda peak:modelled_flop * 1e9 <= max_share() * peak['value'] * total_ns
+                )[1],
+                peaks[-1]
+            ) as lowest,
+            case
+                when is_by_counters
+                then counted_ceiling_name
+                else coalesce(lowest['name'], ceiling_names[1])
+            end as ceiling_name,
+            -- what all precisions together can do at most
+            case
+                when not is_by_counters
+                then lowest['value']
+                when measured_flop > 0
+                then ratio(measured_flop * 1e9, measured_compute_ns)
+                else fp32_flop_per_s
+            end as peak_flop_per_s,
+            case
+                when is_by_counters then peak_flop_per_s else peaks[-1]['value']
+            end as highest_flop_per_s,
             case
                 when is_by_counters
                 then measured_compute_ns
-                else time_at_peak(modelled_flop, worked.peak_flop_per_s)
+                else time_at_peak(modelled_flop, lowest['value'])
             end as compute_ns,
             case
                 when is_by_counters
                 then measured_bandwidth_ns
-                else time_at_peak(modelled_bytes, peak_bytes_per_s)
+                else time_at_peak(modelled_bytes, memory['value'])
             end as bandwidth_ns
         from worked
+    ),
+    judged as (
+        select
+            *,
+            above_peak(
+                ratio(compute_ns, work_ns),
+                'operations (' || work_kind || ')',
+                'the peak '
+                || ceiling_name
+                || case when is_by_counters then '' else ' (' || lowest['origin'] || ')' end
+            ) as compute_reason,
+            above_peak(
+                ratio(bandwidth_ns, work_ns),
+                'bytes (' || work_kind || ')',
+                'the bandwidth of memory (' || memory['origin'] || ')'
+            ) as memory_reason,
+            nullif(concat_ws('; ', compute_reason, memory_reason), '') as impossible_reason
+        from chosen
     )
 select
     run_id,
@@ -412,6 +480,7 @@ select
     is_whole,
     cast(work_ns as bigint) as work_ns,
     is_known,
+    impossible_reason is not null as is_impossible,
     case
         when coalesce(total_flop, total_bytes) is not null
         then case when is_by_counters then 'measured' else 'modelled' end
@@ -419,10 +488,11 @@ select
     reason,
     device_name,
     ceiling_name,
-    peak_flop_per_s,
-    peak_bytes_per_s,
-    compute_ns,
-    bandwidth_ns,
+    case when compute_reason is null then peak_flop_per_s end as peak_flop_per_s,
+    case when compute_reason is null then highest_flop_per_s end as highest_flop_per_s,
+    case when memory_reason is null then memory['value'] end as peak_bytes_per_s,
+    case when compute_reason is null then compute_ns end as compute_ns,
+    case when memory_reason is null then bandwidth_ns end as bandwidth_ns,
     cast(fp32_flop as double) as fp32_flop,
     fp32_roof,
     case
@@ -430,6 +500,8 @@ select
         then null
         when not has_kernels
         then 'no peak of the processor is known'
+        when impossible_reason is not null
+        then impossible_reason
         when is_by_counters and (compute_ns is null or bandwidth_ns is null)
         then 'no peak ' || device_words
         when is_by_counters
@@ -438,7 +510,9 @@ select
         then 'no peak for ' || precision_name
         when total_flop > 0 and peak_flop_per_s is null
         then 'no peak ' || ceiling_name || ' ' || device_words
-        when peak_bytes_per_s is null
+        when memory['value'] is null
         then 'no bandwidth of memory ' || device_words
+        when lowest['value'] < highest_flop_per_s
+        then 'units unknown: ' || lowest['name'] || ' to ' || peaks[-1]['name']
     end as peak_reason
-from chosen
+from judged

@@ -20,8 +20,8 @@ with
             run_id,
             device_name,
             ceiling_name,
-            sum(total_flop) filter (where is_known) as work_flop,
-            sum(total_bytes) filter (where is_known) as work_bytes,
+            sum(total_flop) filter (where is_known and not is_impossible) as work_flop,
+            sum(total_bytes) filter (where is_known and not is_impossible) as work_bytes,
             sum(total_ns) as total_ns
         from attributed_op_work($run_id, 'all', $provenance)
         where basis = 'kernels' and name is not null

@@ -57,7 +57,7 @@ with
                 when not is_known
                 then reason
                 -- whole numbers are no floating-point work
-                when total_flop > 0 and ceiling_name is null
+                when is_impossible or total_flop > 0 and ceiling_name is null
                 then peak_reason
                 when $timed and coalesce(work_ns, 0) = 0
                 then case when work_ns = 0 then 'duration of zero' else 'duration: unknown' end
