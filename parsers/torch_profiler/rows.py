@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.attribution.ranks import rank_label, rank_of
 from tracekit.dictionaries import encoded
 from tracekit.parser import Batch, Report
 from tracekit.parsers.torch_profiler.categories import (
@@ -234,7 +235,7 @@ _PLAN = ScanPlan(
 
 
 #: A device, its process in the file, and the rank given by one of its events.
-_DeviceRank = tuple[int | None, int | None, int | None]
+_DeviceRank = tuple[int | None, int | str | None, int | None]
 
 
 @dataclass(slots=True)
@@ -292,6 +293,21 @@ class _TorchRows(EventRows):
                     for name in ("device_id", "process_id")
                 )
                 self.device_ranks.update(zip(devices, processes, ranks, strict=True))
+            else:
+                self._note_labels(cells.columns)
+
+    def _note_labels(self, columns: Mapping[str, pa.Array]) -> None:
+        """Note the ranks in what a merged file calls the processes of devices."""
+        if "track_name" not in columns:
+            return
+        names = encoded(columns["track_name"])
+        labels = [rank_label(name) for name in names.dictionary.to_pylist()]
+        if any(labels):
+            codes = names.indices.to_pylist()
+            devices = columns["device_id"].to_pylist()
+            for device, code in set(zip(devices, codes, strict=True)):
+                label = None if code is None else labels[code]
+                self.device_ranks.add((device, label, rank_of(label) if label else None))
 
     def _note_ids(self, device_ids: pa.Array) -> None:
         self.device_ids.update(i for i in pc.unique(device_ids).to_pylist() if i is not None)
@@ -349,6 +365,7 @@ class _TorchRows(EventRows):
         if "device_id" not in columns:
             return
         self._note_ids(columns["device_id"])
+        self._note_labels(columns)
         if "args_json" not in columns:
             return
         told = pc.indices_nonzero(pc.match_substring(columns["args_json"], '"rank":'))
@@ -501,7 +518,7 @@ def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
     ranks have a device with that number: then the rank is unknown.
     """
     ranks: dict[int | None, set[int]] = {}
-    processes: dict[int | None, set[int | None]] = {}
+    processes: dict[int | None, set[int | str | None]] = {}
     for device, process, rank in found:
         if rank is not None:
             ranks.setdefault(device, set()).add(rank)

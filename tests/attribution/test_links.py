@@ -163,6 +163,40 @@ def test_ids_of_several_processes_need_the_external_id(tmp_path: Path) -> None:
     assert neither["launch_reason"] == "correlation id of several processes"
 
 
+def test_each_rank_of_a_merged_file_has_ids_of_its_own(tmp_path: Path) -> None:
+    """Both ids are equal; `late` has no launch, and that of the other rank is none of its."""
+    one, other = {"pid": "[TP00] 41"}, {"pid": "python 42 [TP01]"}
+    events = [
+        op("aten::mm", 0, 20, External_id=1, **one),
+        launch(1, 5, External_id=1, **one),
+        op("aten::softmax", 7, 20, External_id=1, **other),
+        launch(1, 12, External_id=1, **other),
+        launch(2, 30, External_id=2, **one),
+        kernel("gemm", 30, 50, correlation=1, External_id=1, pid="[TP00] 0"),
+        kernel("softmax", 40, 30, correlation=1, External_id=1, pid="[TP01] 0", device=1),
+        kernel("late", 90, 30, correlation=2, External_id=2, pid="[TP01] 0", device=1),
+    ]
+    store = stored(tmp_path, events)
+    assert store.work("gemm")["op_name"] == "aten::mm"
+    assert store.work("softmax")["op_name"] == "aten::softmax"
+    late = store.work("late")
+    assert (late["op_name"], late["launch_reason"]) == (None, NO_LAUNCH)
+    ranks = store.rows("SELECT device_id, rank_index FROM device ORDER BY device_id")
+    assert [(row["device_id"], row["rank_index"]) for row in ranks] == [(0, 0), (1, 1)]
+
+
+def test_processes_with_text_for_a_number_are_several(tmp_path: Path) -> None:
+    events = [
+        launch(7, 10, pid="worker a", External_id=1),
+        launch(7, 12, pid="worker b", External_id=2),
+        kernel("of_a", 30, 5, correlation=7, External_id=1),
+        kernel("of_neither", 50, 5, correlation=7),
+    ]
+    store = stored(tmp_path, events)
+    assert store.work("of_a")["launch_start_ns"] == 10_000
+    assert store.work("of_neither")["launch_reason"] == "correlation id of several processes"
+
+
 def test_without_launch_the_external_id_leads_to_the_operator(tmp_path: Path) -> None:
     """Where it agrees with the launches that there are."""
     events = [

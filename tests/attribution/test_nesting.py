@@ -115,7 +115,8 @@ def test_what_an_id_leads_to(
 ) -> None:
     ids, starts, processes = columns(rows, 3)
     asked, times = columns(wanted, 2)
-    known = LaunchRows(ids, np.zeros(len(rows), int), starts, processes)
+    zeros = np.zeros(len(rows), np.int32)
+    known = LaunchRows(ids, zeros, starts, processes, zeros)
     found, is_mixed = found_by(asked, times, known)
     for (id_, time), place, mixed in zip(wanted, found.tolist(), is_mixed.tolist(), strict=True):
         same = [(row[1], number) for number, row in enumerate(rows) if row[0] == id_]

@@ -155,6 +155,29 @@ def test_what_the_ranks_of_a_merged_file_say_differently_of_a_device_is_unknown(
     assert json.loads(device["properties_json"]) == {"id": 0, "numSms": 8, "warpSize": 32}
 
 
+@pytest.mark.parametrize(
+    ("process", "rank"),
+    [
+        ("[TP01] 42", 1),
+        ("python 42 [TP01]", 1),
+        ("[rank 12] 0", 12),
+        ("[DP01-TP03] 0", None),  # which rank of the job that is depends on the sizes
+        ("[main] 0", None),
+        ("stream 7", None),
+    ],
+)
+def test_the_rank_in_the_name_of_a_process(process: str, rank: int | None, parse: Parse) -> None:
+    found = parse([interval("kernel", device=5) | {"pid": process}])
+    assert found.one("device")["rank_index"] == rank
+
+
+def test_ranks_that_share_the_number_of_a_device_are_told(parse: Parse) -> None:
+    ranks = [interval("kernel", device=0) | {"pid": f"[TP0{rank}] 0"} for rank in (0, 1)]
+    found = parse(ranks)
+    assert found.one("device")["rank_index"] is None
+    assert "ranks 0, 1 all have a device 0" in found.issues["merged_ranks"].message
+
+
 def test_a_kernel_of_rocm_has_no_occupancy_and_an_agent_for_a_device(parse: Parse) -> None:
     event = interval(
         "kernel",

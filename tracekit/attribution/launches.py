@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,12 +12,16 @@ from tracekit.attribution.lookup import Places, latest_before
 
 @dataclass(frozen=True, slots=True)
 class LaunchRows:
-    """Rows with ids, or rows that ids refer to: ids, external ids, starts, and processes."""
+    """Rows with ids, or rows that ids refer to.
+
+    Ranks are -1 where processes have no rank label.
+    """
 
     ids: Ints
     externals: Ints
     starts: Ints
     processes: Codes
+    ranks: Codes
 
 
 def found_by(ids: Ints, starts: Ints, rows: LaunchRows) -> tuple[Places, Flags]:
@@ -42,24 +46,33 @@ def found_by(ids: Ints, starts: Ints, rows: LaunchRows) -> tuple[Places, Flags]:
     return np.where(is_mixed, -1, found), is_mixed
 
 
+def of_rank(work: LaunchRows, rows: LaunchRows) -> tuple[LaunchRows, LaunchRows]:
+    """Both with ids that differ by rank, if all work has a rank: each rank numbers by itself."""
+    if (work.ranks < 0).any() or (rows.ranks < 0).all():
+        return work, rows
+    ids = _pairs((work.ids, rows.ids), (work.ranks, rows.ranks))
+    size = len(work.ids)
+    return replace(work, ids=ids[:size]), replace(rows, ids=ids[size:])
+
+
 def launches(work: LaunchRows, calls: LaunchRows) -> tuple[Places, Flags]:
     """The call that launched each work (-1: none), and whether several processes have the id.
 
-    If calls of several processes have the id, as in files merged from ranks, the external id must
-    be equal too.
+    If processes have rank labels, the rank must be equal, too. If calls of several processes still
+    have the id, so must the external id.
     """
+    work, calls = of_rank(work, calls)
     found, is_mixed = found_by(work.ids, work.starts, calls)
     if is_mixed.any():
-        pairs = _pairs(work, calls)
-        narrow = LaunchRows(pairs[len(work.ids) :], calls.externals, calls.starts, calls.processes)
+        pairs = _pairs((work.ids, calls.ids), (work.externals, calls.externals))
+        narrow = replace(calls, ids=pairs[len(work.ids) :])
         asks = np.flatnonzero(is_mixed)
         found[asks], _ = found_by(pairs[asks], work.starts[asks], narrow)
         is_mixed &= found < 0
     return found, is_mixed
 
 
-def _pairs(work: LaunchRows, calls: LaunchRows) -> Ints:
-    """One number for each pair of correlation and external id, for work, then for calls."""
-    ids = distinct(np.concatenate((work.ids, calls.ids))).astype(np.int64)
-    externals = distinct(np.concatenate((work.externals, calls.externals)))
-    return ids * (len(externals) + 1) + externals
+def _pairs(ids: tuple[Ints, Ints], keys: tuple[Ints, Ints]) -> Ints:
+    """One number for each pair of id and key, for work, then for calls."""
+    first, second = (distinct(np.concatenate(both)).astype(np.int64) for both in (ids, keys))
+    return first * (len(second) + 1) + second

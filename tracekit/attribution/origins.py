@@ -26,7 +26,7 @@ from tracekit.attribution.columns import (
 from tracekit.attribution.contexts import Symbol, Tree
 from tracekit.attribution.forms import CALL, OP
 from tracekit.attribution.host import Host
-from tracekit.attribution.launches import LaunchRows, found_by, launches
+from tracekit.attribution.launches import LaunchRows, found_by, launches, of_rank
 from tracekit.attribution.names import type_of
 from tracekit.attribution.packing import Packed, packed, repacked
 from tracekit.attribution.scopes import Scope, scopes
@@ -190,11 +190,11 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, is_asked: Flags, tracks: 
             is_op[host.slices.form[part]] & are_among(host.slices.external_id[part], wanted)
         ),
     )
-    found, _ = found_by(
-        work.external_id[asks],
-        work.start_ns[asks],
+    asking, known = of_rank(
+        _rows_of_work(work, work.external_id, asks, tracks),
         _rows_of_host(host, host.slices.external_id, ops, tracks),
     )
+    found, _ = found_by(asking.ids, asking.starts, known)
     by_id[asks] = np.append(ops, -1)[found]
     told = asks[op[asks] >= 0]
     if len(told):
@@ -214,13 +214,25 @@ def _places_of(events: Ints, known: Ints) -> Ints:
 
 def _rows_of_work(work: DeviceWork, ids: Ints, places: Ints, tracks: Tracks) -> LaunchRows:
     processes = tracks.process_codes(work.track[places])
-    return LaunchRows(ids[places], work.external_id[places], work.start_ns[places], processes)
+    return LaunchRows(
+        ids[places],
+        work.external_id[places],
+        work.start_ns[places],
+        processes,
+        tracks.rank_codes(processes),
+    )
 
 
 def _rows_of_host(host: Host, ids: IntColumn, places: Ints, tracks: Tracks) -> LaunchRows:
     rows = host.slices
     processes = tracks.process_codes(rows.track[places])
-    return LaunchRows(ids[places], rows.external_id[places], rows.start_ns[places], processes)
+    return LaunchRows(
+        ids[places],
+        rows.external_id[places],
+        rows.start_ns[places],
+        processes,
+        tracks.rank_codes(processes),
+    )
 
 
 def _steps(

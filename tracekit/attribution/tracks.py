@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from tracekit.attribution.columns import Codes, distinct, firsts_of, together
+from tracekit.attribution.ranks import rank_label
 from tracekit.dictionaries import encoded
 
 PLACE = ("process_id", "thread_id", "track_name")
@@ -15,18 +16,26 @@ PLACE = ("process_id", "thread_id", "track_name")
 
 @dataclass(slots=True)
 class Tracks:
-    """Distinct processes and threads; their codes are places here."""
+    """Distinct processes and threads; their codes are places here.
 
-    processes: list[int | None] = field(default_factory=list)
+    A process is its id, or the text that a merged file gives instead. Processes with equal rank
+    labels, such as ``[TP01]``, are of one rank.
+    """
+
+    processes: list[int | str | None] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
     threads: list[tuple[int, int | None, str | None]] = field(default_factory=list)
-    _processes: dict[int | None, int] = field(default_factory=dict)
+    _processes: dict[int | str | None, int] = field(default_factory=dict)
+    _ranks: dict[str, int] = field(default_factory=dict)
     _threads: dict[tuple[int, int | None, str | None], int] = field(default_factory=dict)
 
-    def process(self, process_id: int | None) -> int:
+    def process(self, process_id: int | str | None) -> int:
         """The code of a process."""
         code = self._processes.setdefault(process_id, len(self.processes))
         if code == len(self.processes):
+            label = rank_label(process_id) if isinstance(process_id, str) else None
             self.processes.append(process_id)
+            self.ranks.append(-1 if label is None else self._ranks.setdefault(label, code))
         return code
 
     def codes(self, rows: pa.Table) -> Codes:
@@ -48,7 +57,10 @@ class Tracks:
     def _thread(
         self, process_id: int | None, thread_id: int | None, name: str | None = None
     ) -> int:
-        key = (self.process(process_id), thread_id, name)
+        return self._thread_of(self.process(_process(process_id, thread_id, name)), thread_id, name)
+
+    def _thread_of(self, process: int, thread_id: int | None, name: str | None) -> int:
+        key = (process, thread_id, name)
         code = self._threads.setdefault(key, len(self.threads))
         if code == len(self.threads):
             self.threads.append(key)
@@ -58,19 +70,35 @@ class Tracks:
         """The codes here of threads with codes of `others`, which are added as they appear."""
         found = distinct(codes)
         threads = (others.threads[code] for code in codes[firsts_of(found)].tolist())
-        known = [self._thread(others.processes[process], *thread) for process, *thread in threads]
+        known = [
+            self._thread_of(self.process(others.processes[process]), thread, name)
+            for process, thread, name in threads
+        ]
         return np.array(known, np.int32)[found]
 
     def process_codes(self, tracks: Codes) -> Codes:
         """The processes of threads."""
         return np.array([process for process, _, _ in self.threads] or [0], np.int32)[tracks]
 
+    def rank_codes(self, processes: Codes) -> Codes:
+        """The ranks of processes, by their labels; -1 without one."""
+        return np.array(self.ranks or [-1], np.int32)[processes]
+
     def process_ids(self, tracks: Codes) -> pa.Array:
         """The ids of those processes."""
-        known = pa.array([self.processes[process] for process, _, _ in self.threads], pa.int64())
+        processes = (self.processes[process] for process, _, _ in self.threads)
+        ids = [process if isinstance(process, int) else None for process in processes]
+        known = pa.array(ids, pa.int64())
         return known.take(pa.array(tracks))
 
     def thread_ids(self, tracks: Codes) -> pa.Array:
         """The ids of threads; NULL at -1."""
         known = pa.array([*(thread for _, thread, _ in self.threads), None], pa.int64())
         return known.take(pa.array(np.where(tracks < 0, len(known) - 1, tracks)))
+
+
+def _process(process_id: int | None, thread_id: int | None, name: str | None) -> int | str | None:
+    """A process: its id, else its text, which without a thread may be that of the thread, too."""
+    if process_id is not None or name is None:
+        return process_id
+    return name if thread_id is not None else rank_label(name)
