@@ -165,13 +165,13 @@ def test_ids_of_several_processes_need_the_external_id(tmp_path: Path) -> None:
 
 def test_each_rank_of_a_merged_file_has_ids_of_its_own(tmp_path: Path) -> None:
     """Both ids are equal; `late` has no launch, and that of the other rank is none of its."""
-    one, other = {"pid": "[TP00] 41"}, {"pid": "python 42 [TP01]"}
+    one, other = "[TP00] 41", "python 42 [TP01]"
     events = [
-        op("aten::mm", 0, 20, External_id=1, **one),
-        launch(1, 5, External_id=1, **one),
-        op("aten::softmax", 7, 20, External_id=1, **other),
-        launch(1, 12, External_id=1, **other),
-        launch(2, 30, External_id=2, **one),
+        op("aten::mm", 0, 20, External_id=1, pid=one),
+        launch(1, 5, External_id=1, pid=one),
+        op("aten::softmax", 7, 20, External_id=1, pid=other),
+        launch(1, 12, External_id=1, pid=other),
+        launch(2, 30, External_id=2, pid=one),
         kernel("gemm", 30, 50, correlation=1, External_id=1, pid="[TP00] 0"),
         kernel("softmax", 40, 30, correlation=1, External_id=1, pid="[TP01] 0", device=1),
         kernel("late", 90, 30, correlation=2, External_id=2, pid="[TP01] 0", device=1),

@@ -190,11 +190,11 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, is_asked: Flags, tracks: 
             is_op[host.slices.form[part]] & are_among(host.slices.external_id[part], wanted)
         ),
     )
-    asking, known = of_rank(
+    asking, named = of_rank(
         _rows_of_work(work, work.external_id, asks, tracks),
         _rows_of_host(host, host.slices.external_id, ops, tracks),
     )
-    found, _ = found_by(asking.ids, asking.starts, known)
+    found, _ = found_by(asking.ids, asking.starts, named)
     by_id[asks] = np.append(ops, -1)[found]
     told = asks[op[asks] >= 0]
     if len(told):
