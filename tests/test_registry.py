@@ -193,6 +193,15 @@ def test_files_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None:
             detect(Source.at(path))
 
 
+def test_csv_of_likwid_is_refused_by_name(tmp_path: Path) -> None:
+    (file := tmp_path / "likwid.csv").write_text(
+        "TABLE,Group 1 Raw,FLOPS_DP,2,,\nEvent,Counter,HWThread 0,HWThread 1,,\n"
+        "INSTR_RETIRED_ANY,FIXC0,1000,2000,,\n"
+    )
+    with pytest.raises(FormatError, match="output of likwid-perfctr"):
+        detect(Source.at(file))
+
+
 TENSORFLOW = {
     ".xplane.pb": "tensorflow-profiler",
     ".trace.json.gz": "tensorflow-trace",

@@ -64,7 +64,7 @@ LOOKALIKES = (
     ),
     _known(
         "output of likwid-perfctr",
-        rb"(?:INFO: .*LIKWID.*\n)?-+\nCPU name:\t",
+        rb"(?:INFO: .*LIKWID.*\n)?-+\nCPU name:\t|(?:TABLE|STRUCT),(?:Group \d|Region |Info)",
         "count with `perf stat -x, -o FILE -- COMMAND` instead",
         _TEXTS,
     ),

@@ -20,6 +20,7 @@ from tracekit.parsers.perf_stat.sniffing import (
     as_shown,
     begins_otherwise,
     has_timed_table,
+    header_in_csv,
     is_header,
     is_json_row,
     is_metrics_only,
@@ -82,6 +83,8 @@ class PerfStatParser:
             return Match(0.95, "the header of perf stat intervals (-I)")
         if any(is_header(line) for line in plain):
             return Match(0.7, "the header of a perf stat metric table (--metric-only)")
+        if header_in_csv(plain):
+            return Match(0.7, "a perf stat metric table in CSV (-x, --metric-only)")
         if has_timed_table(plain):
             return Match(0.7, "a perf stat metric table in intervals (--metric-only)")
         if any(

@@ -33,8 +33,8 @@ from tracekit.parsers.perf_stat.layouts import FieldCell, FieldLayout, Form
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
 from tracekit.parsers.perf_stat.names import is_metric_name, named
+from tracekit.parsers.perf_stat.sniffing import HEADER_WORDS
 from tracekit.parsers.perf_stat.units import TOOL_EVENTS, event_scale, says_its_unit
-from tracekit.reading.words import words
 from tracekit.schema import TEXT
 from tracekit.spelling import spelling_of
 
@@ -43,7 +43,6 @@ _LEAST_FIELDS = 4
 #: Lines with more fields, and files with more blocks of uneven lines, are split line by line.
 _MOST_EVEN_FIELDS, _MOST_UNEVEN = 64, 8
 _UTF8_MARK = b"\xef\xbb\xbf"  # pyarrow.csv would drop it
-_HEADER_WORDS = {*words("time cpu socket die cluster cache core node cpus comm-pid")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +65,7 @@ class CsvReader(LineReader):
         )
         self._shapes: Counter[tuple[bool, bool]] = Counter()
         self.separator: str | None = None
+        self.header: str | None = None  # of a table of metrics, if the names alone do not tell
         self._uneven_count = 0
         self._mores: dict[int, _More] = {}  # by the number of fields
         sink.caches.append(self._mores)
@@ -248,11 +248,12 @@ class CsvReader(LineReader):
             if fields[-1] != "" or len(fields) < 2:
                 continue
             words = set(fields)  # a line of blanks has a million
-            if any(map(is_metric_name, words)) and not any(map(COUNTED.fullmatch, words)):
+            is_named = text == self.header or any(map(is_metric_name, words))
+            if is_named and not any(map(COUNTED.fullmatch, words)):
                 self.separator = sep
                 # perf writes these words with commas, whatever the separator is.
                 names = text.replace(",", sep).split(sep)[:-1]
-                self._names = [name.strip() for name in names if name not in _HEADER_WORDS]
+                self._names = [name.strip() for name in names if name not in HEADER_WORDS]
                 return True
             if self._names and self._values(fields[:-1]):
                 return True

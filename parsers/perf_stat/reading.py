@@ -17,7 +17,7 @@ from tracekit.parsers.perf_stat.csvrows import CsvReader
 from tracekit.parsers.perf_stat.jsonrows import JsonReader
 from tracekit.parsers.perf_stat.known import LearnedRows
 from tracekit.parsers.perf_stat.measurements import Measurements
-from tracekit.parsers.perf_stat.sniffing import PERF_DATA, STARTED, as_shown
+from tracekit.parsers.perf_stat.sniffing import PERF_DATA, STARTED, as_shown, header_in_csv
 from tracekit.parsers.perf_stat.textrows import TextReader
 from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.lines import TextBlock, blocks, tell_places
@@ -25,6 +25,7 @@ from tracekit.reading.text.numbers import Notation, notation_of
 from tracekit.source import Source
 
 _SHOWN = 80
+_HEAD_BYTES = 1 << 14
 _FEW_LINES, _MANY_LINES = 256, 1 << 15
 
 
@@ -46,6 +47,14 @@ def rows_of_output(source: Source, report: Report) -> Iterator[Batch]:
             "report or script, and that an event was counted (perf stat -e cycles)"
         )
     report.facts |= reading.facts()
+
+
+def _header_in_csv(source: Source) -> str | None:
+    """Return the names of a table of metrics at the beginning of a file in CSV."""
+    with source.open() as stream:
+        head = stream.read(_HEAD_BYTES)
+    lines = head.decode("utf-8", "replace").split("\n")
+    return header_in_csv([as_shown(line) for line in lines])
 
 
 def _refuse_perf_data(source: Source) -> None:
@@ -70,6 +79,7 @@ class _PerfLines:
         self._sink = sink
         self._measurements = Measurements(sink, report)
         self.csv = CsvReader(sink, self._measurements, report)
+        self.csv.header = _header_in_csv(source)
         self.json = JsonReader(sink, self._measurements, report)
         self.text = TextReader(sink, self._measurements, report)
         self._latest: _Reader | None = None

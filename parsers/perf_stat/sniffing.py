@@ -30,6 +30,12 @@ _METRICS_ONLY = re.compile(rf"\{{{_QUOTED}(?:, {_QUOTED})*\}}")
 #: What the terminal shows of the keys that end or suspend perf.
 _KEYS_SHOWN = re.compile(r"^(?:\^[CZ\\])+(?=[\s\d<{]|$)")
 _TIMED_VALUES = re.compile(r" +\d{1,9}\.\d{9} +(?:\S+ +){0,3}-?(?:\d[\d.,]*|nan)%? *")
+#: Words of a table in CSV that are not names of metrics.
+HEADER_WORDS = {*words("time cpu socket die cluster cache core node cpus comm-pid")}
+_FIRST_LINES = 5
+_CSV_SEPARATORS = (",", ";", "\t", "|")
+_NAME_IN_CSV = re.compile(r" *[^\s\d\"<{}\[\]-]")
+_VALUE_IN_CSV = re.compile(r"-?\d[\d.,]*%?|-?nan|-?inf|\(null\)|")
 
 
 def begins_otherwise(line: str) -> bool:
@@ -52,6 +58,31 @@ def is_header(line: str) -> bool:
         if len(name) < _MOST_NAME
         for part in split_names(name)
     )
+
+
+def header_in_csv(lines: list[str]) -> str | None:
+    """Return the names of a table of metrics in CSV, which can be any names, or None.
+
+    The file has to begin as perf begins it, and the next line to have a value for each name.
+    """
+    told = [line for line in lines if line.strip() and not line.startswith("#")][:2]
+    if len(told) < 2 or not any(map(STARTED.match, lines[:_FIRST_LINES])):
+        return None
+    header, values = told
+    for sep in _CSV_SEPARATORS:
+        # perf writes the words before the names with commas, whatever the separator is
+        fields = header.replace(",", sep).split(sep)
+        names = [name for name in fields[:-1] if name not in HEADER_WORDS]
+        last = values.split(sep)[-1 - len(names) :]
+        if (
+            names
+            and fields[-1] == last[-1] == ""
+            and len(last) == len(names) + 1
+            and all(_NAME_IN_CSV.match(name) for name in names)
+            and all(_VALUE_IN_CSV.fullmatch(value) for value in last)
+        ):
+            return header
+    return None
 
 
 def split_names(names: str) -> list[str]:

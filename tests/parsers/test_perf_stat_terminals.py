@@ -110,6 +110,30 @@ def test_metrics_only(
     assert found.codes == []
 
 
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        (
+            "frob rate,nitz of foo,\n1.2,3.4,\n",
+            [(None, None, "frob rate", 1.2), (None, None, "nitz of foo", 3.4)],
+        ),
+        (  # the words before the names have commas, whatever the separator is
+            "time,socket,cpus,frob rate;\n"
+            "     1.000000000;S0;8;1,25;\n     2.000000000;S0;8;(null);\n",
+            [(0, "S0", "frob rate", 1.25), (1, "S0", "frob rate", None)],
+        ),
+    ],
+)
+def test_metrics_only_of_any_name_in_csv(read: Read, table: str, expected: list[object]) -> None:
+    found = read(f"# started on Mon Mar  3 10:11:12 2025\n\n{table}")
+    assert rows(found, "interval_index", "scope_name", "event_name", "value") == expected
+    assert set(found.codes) <= {"no_elapsed_time"}
+
+
+def test_a_table_that_does_not_begin_as_those_of_perf_is_no_table_of_metrics() -> None:
+    assert PerfStatParser().sniff(b"batch,time_s,\n1.2,3.4,\n") is None
+
+
 def test_metrics_only_of_any_name_in_intervals(read: Read) -> None:
     found = read(
         "#           time CPU              UPI_BW_Use \n"
