@@ -21,6 +21,7 @@ LEAST_RATIO = 0.01
 #: The pool of all time, which every other takes from.
 _ALL_TIME = "steps"
 _NAME_WIDTH = 48
+_WITHOUT_RECORDS = "data_without_records"
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _FIELD = re.compile(r"\{(\w+)(?::([\w ]+))?\}")
 
@@ -34,7 +35,8 @@ class Found:
     ``win_ns`` is the time to win at most, of ``elapsed_ns``; both are NULL if it is not about
     time. ``row`` has the evidence: sums of counts and times over its rows on the device, and other
     values from the row with the most to win. ``contradiction`` says which reports disagree about
-    it: it is shown in place of the values.
+    it: it is shown in place of the values. ``unrecorded_ns`` is idle time of the run that
+    can be work without a record.
     """
 
     query: Query
@@ -43,6 +45,7 @@ class Found:
     elapsed_ns: int | None
     row: Row
     contradiction: str | None = None
+    unrecorded_ns: int = 0
 
     @property
     def says(self) -> Finding:
@@ -57,7 +60,17 @@ class Found:
 
     def evidence(self) -> str:
         """The evidence in a sentence, or what contradicts it."""
-        return self.contradiction or self._filled(self.says.evidence)
+        if self.contradiction:
+            return self.contradiction
+        return self._filled(self.says.evidence) + self._range()
+
+    def _range(self) -> str:
+        """Return what idle time may be, if work of devices is not on record."""
+        if not self.unrecorded_ns or not self.win_ns or self.says.pool != "idle":
+            return ""
+        most_ns = min(self.win_ns + self.unrecorded_ns, self.elapsed_ns or self.win_ns)
+        span = f"{human(self.win_ns, 'ns')} to {human(most_ns, 'ns')}"
+        return f"; {span}, because device work is not on record"
 
     def action(self) -> str:
         """What to do about it."""
@@ -99,8 +112,9 @@ def advise(
     }
     of_phase = {n: r.table for n, r in results.items() if phase == "all" or _has_phase(asked[n])}
     wrong = {name: one.text for name, one in disagreements(of_phase, phase).items()}
+    unrecorded_ns = _unrecorded_ns(results.get(_WITHOUT_RECORDS))
     found = [
-        replace(one, contradiction=wrong.get(name))
+        replace(one, contradiction=wrong.get(name), unrecorded_ns=unrecorded_ns)
         for name, result in results.items()
         if (one := _found(database, asked[name], run_id, result)) is not None
     ]
@@ -118,6 +132,11 @@ def advise(
         *_listed("not looked for, without data", sorted(lacking)),
     )
     return _result(large, run_id, notes)
+
+
+def _unrecorded_ns(result: Result | None) -> int:
+    """Return the time in which work without a record can have run."""
+    return sum(row["possible_ns"] or 0 for row in result.rows()) if result is not None else 0
 
 
 def _has_phase(query: Query) -> bool:

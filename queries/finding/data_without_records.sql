@@ -1,19 +1,19 @@
 -- purpose = "Runs with launches that have no record of their device work, so that idle time may be
--- work: above 1 % of the launches, or if the work can have run for 5 % of the time."
+-- work: above 1 % of the launches, or if the work can have run for 5 % of the time of a device."
 -- source = "docs/metrics.md, sections unrecorded_launches and Findings"
 -- needs = ["launch_call"]
--- depends = ["unrecorded_time", "device_interval"]
+-- depends = ["gap_part"]
 -- parameters = "run_id"
 -- columns = "win_ns-none unrecorded_count-all call_count-all name-most possible_ns-window
 -- elapsed_ns-none source_id-rank device_id-none"
 -- unrecorded_count-all = "BIGINT: launch calls without a record of their device work"
 -- call_count-all = "BIGINT: launch calls"
 -- name-most = "VARCHAR: call that most of these are"
--- possible_ns-window = "BIGINT: time in which their work can have run, between the first and the
--- last work of each device; NULL without work on record"
+-- possible_ns-window = "BIGINT: idle time in which their work can have run, of all devices; NULL
+-- if none"
 -- finding.title = "Device work is not on record"
 -- finding.evidence = "{unrecorded_count} of {call_count} launch calls have no device record, most
--- of them {name}[; their work can take up to {possible_ns}, which is then not idle]"
+-- of them {name}[; their work can take up to {possible_ns}, which no other finding calls idle]"
 -- finding.action = "Record it again with device activities and larger buffers of the profiler, or
 -- fewer steps, before you trust idle times: they are upper bounds."
 -- finding.command = "query unrecorded_launches"
@@ -29,37 +29,18 @@ with
         where run_id = $run_id
         group by source_id
     ),
-    windows as (
-        select source_id, device_id, min(start_ns) as start_ns, max(end_ns) as end_ns
-        from device_interval
-        where run_id = $run_id
-        group by source_id, device_id
-    ),
     covered as (
         select
-            windows.source_id,
-            windows.device_id,
-            any_value(windows.end_ns - windows.start_ns) as window_ns,
-            sum(
-                greatest(
-                    least(coalesce(here.end_ns, windows.end_ns), windows.end_ns)
-                    - greatest(here.start_ns, windows.start_ns),
-                    0
-                )
-            ) as possible_ns
-        from windows
-        left join
-            unrecorded_time as here
-            on here.run_id = $run_id
-            and here.source_id = windows.source_id
-            and here.device_id is not distinct from windows.device_id
-        group by windows.source_id, windows.device_id
+            source_id, device_id, any_value(elapsed_ns) as elapsed_ns, sum(part_ns) as possible_ns
+        from gap_part($run_id, 'all')
+        where gap_kind = 'not_recorded'
+        group by source_id, device_id
     ),
     summed as (
         select
             source_id,
             cast(sum(possible_ns) as bigint) as possible_ns,
-            max(ratio(possible_ns, window_ns)) as possible_ratio
+            max(ratio(possible_ns, elapsed_ns)) as possible_ratio
         from covered
         group by source_id
     )

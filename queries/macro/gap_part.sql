@@ -2,13 +2,13 @@
 -- source = "HTA's breakdown of idle time into host, kernel and other waits; docs/metrics.md,
 -- section gaps"
 -- needs = ["attribution"]
--- depends = ["device_gap", "is_data_loading"]
+-- depends = ["is_data_loading", "recorded_gap"]
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id gap_start_ns gap_end_ns window_start_ns
 -- elapsed_ns-steps previous_event_id next_event_id gap_kind part_ns reason-gap"
 -- part_ns = "BIGINT: time of the part; the parts of a gap sum to it"
 with
-    told as materialized(select * from device_gap(wanted_run, wanted_phase)),
+    told as materialized(select * from recorded_gap(wanted_run, wanted_phase)),
     -- what the host did meanwhile: loading data, or a call that can wait for the device
     calls as materialized(
         select

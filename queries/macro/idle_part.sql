@@ -11,7 +11,7 @@
 -- idle_kind = "VARCHAR: data_loading, synchronisation, host and launch as in gap_part; stall: host,
 -- for 1 ms or more; slow_launch: in a launch call, for 1 ms or more; between: queued in time,
 -- before work below 10 µs; queued: before longer work; unexplained: unknown, or 1 ms or more after
--- the launch returned"
+-- the launch returned; not_recorded: it can be work without a record"
 -- op_name = "operator that launched the next work; without one, that work"
 -- gap_count = "BIGINT: gaps with this cause before it"
 -- part_ns = "BIGINT: their idle time of this cause"
@@ -84,7 +84,9 @@ with
                 then 'stall'
                 when gap_kind = 'launch' and call_ns >= long_ns
                 then 'slow_launch'
-                when gap_kind in ('data_loading', 'synchronisation', 'host', 'launch')
+                when
+                    gap_kind
+                    in ('data_loading', 'synchronisation', 'host', 'launch', 'not_recorded')
                 then gap_kind
                 when gap_kind = 'unknown' or part_ns >= long_ns
                 then 'unexplained'

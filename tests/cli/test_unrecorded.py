@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.attribution.traces import kernel, launch, op, stored
+from tracekit.advice import advise
 from tracekit.summary import summarize
 
 
@@ -20,6 +21,25 @@ def test_the_summary_counts_launches_without_records(tmp_path: Path) -> None:
     assert told["not recorded"] == (
         "device work of 2 of 4 launch calls (cudaGraphLaunch 2): its time is unknown, and idle "
         "time may be work"
+    )
+
+
+def test_idle_findings_give_their_range_beside_work_without_records(tmp_path: Path) -> None:
+    # idle [1.92, 4.02) ms: late until a graph of unknown time at 2 ms, which can run until 4.02
+    graphs = [launch(i, 1000 * i, 10, name="cudaGraphLaunch") for i in (1, 2, 3, 4)]
+    kernels = [kernel("k", 1020, 900, correlation=1), kernel("k", 4020, 900, correlation=4)]
+    found = {
+        row["finding_name"]: row
+        for row in advise(stored(tmp_path, [*graphs, *kernels]).database).rows()
+    }
+    assert found["idle_host"]["win_ns"] == 80_000
+    assert found["idle_host"]["evidence"].endswith(
+        "; 80.00 µs to 2.100 ms, because device work is not on record"
+    )
+    assert "idle_stall" not in found
+    assert found["data_without_records"]["evidence"].startswith(
+        "2 of 4 launch calls have no device record, most of them cudaGraphLaunch; their work can "
+        "take up to 2.020 ms"
     )
 
 
