@@ -19,7 +19,8 @@ with
     )
 select
     group_name as name,
-    cast(floor(self_ns * (1 - roof_ratio)) as bigint) as win_ns,
+    -- work that is unknown has no win
+    cast(floor(least(self_ns, known_ns) * (1 - roof_ratio)) as bigint) as win_ns,
     self_ns as total_ns,
     share_ratio,
     roof_ratio,

@@ -25,7 +25,6 @@
 -- work_ns = "BIGINT: part of total_ns that operations and bytes cover: less if some kernels lack
 -- counters"
 -- is_known = "BOOLEAN: operations and bytes are known"
--- is_impossible = "BOOLEAN: its rate is above the peak of its units, or of memory"
 -- reason = "why operations or bytes are unknown or incomplete"
 -- peak_flop_per_s = "compute peak; NULL if unknown, impossible, or not equal on all its devices"
 -- highest_flop_per_s = "DOUBLE: the highest peak that the units can have"

@@ -93,6 +93,14 @@ with
             sum(total_bytes) filter (where is_known) as known_bytes,
             whole_sum_where(compute_ns, is_known) as compute_ns,
             whole_sum_where(bandwidth_ns, is_known) as bandwidth_ns,
+            -- what is above a peak is wrong, and in no share
+            ratio(
+                greatest(
+                    whole_sum_where(compute_ns, is_known and not is_impossible),
+                    whole_sum_where(bandwidth_ns, is_known and not is_impossible)
+                ),
+                sum(dur_ns) filter (where is_known and not is_impossible)
+            ) as roof_ratio,
             sum_where(coalesce(occurrence_count, 1), is_known and total_flop = 0) as zero_count,
             sum_where(dur_ns, is_known and total_flop = 0) as zero_ns,
             sum(total_flop) as total_flop,
@@ -107,8 +115,8 @@ with
                 sum(dur_ns) filter (where total_bytes is not null)
             ) as achieved_bytes_per_s,
             ratio(
-                sum(total_flop) filter (where dur_ns > 0 and peak_flop_per_s is not null) * 1e9,
-                sum(peak_flop_per_s * dur_ns) filter (where total_flop is not null)
+                sum(total_flop) filter (where utilization_ratio is not null) * 1e9,
+                sum(peak_flop_per_s * dur_ns) filter (where utilization_ratio is not null)
             ) as utilization_ratio,
             first_reason(lacking, 'operators') as lacking,
             arg_min(
@@ -168,9 +176,9 @@ select
     utilization_ratio,
     case when known_flop > 0 then roof['bound_kind'] end as bound_kind,
     case when known_flop > 0 then roof['nearest_name'] end as nearest_name,
-    case when known_flop > 0 then roof['roof_ratio'] end as roof_ratio,
+    case when known_flop > 0 then roof_ratio end as roof_ratio,
     case
-        when lacking is null and known_flop = 0
+        when lacking is null and coalesce(known_flop, 0) = 0
         then 'no operations'
         when lacking is null and known_ns = 0
         then 'duration of zero'

@@ -3,7 +3,8 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
--- depends = ["reported_op_classed", "reported_op_source", "device_roof", "roof_of", "time_at_peak"]
+-- depends = ["reported_op_classed", "reported_op_source", "device_roof", "device_ceiling",
+-- "is_vector_work", "roof_of", "time_at_peak", "above_peak"]
 -- parameters = "wanted_run wanted_ceiling"
 -- columns = "run_id source_id-host event_id-record op_kind side_kind device_id-summed device_name
 -- name-operator type_name category_name op_name program_name op_class class_rank occurrence_count
@@ -11,7 +12,8 @@
 -- total_bytes-occurrences bytes_basis bytes_reason provenance_kind-reported work_source_name
 -- intensity_flop_per_byte achieved_flop_per_s-op achieved_bytes_per_s-op ceiling_name
 -- peak_flop_per_s peak_bytes_per_s ridge_flop_per_byte peak_basis-parts compute_ns bandwidth_ns
--- utilization_ratio-rate bound_kind nearest_name roof_ratio bound_reason reported_bound_name"
+-- utilization_ratio-rate bound_kind nearest_name roof_ratio bound_reason is_impossible
+-- reported_bound_name"
 with
     worked as (
         select
@@ -112,10 +114,20 @@ with
         select
             worked.*,
             machine.device_name,
-            machine.ceiling_name,
-            machine.peak_flop_per_s as peak,
+            coalesce(vector_name, machine.ceiling_name) as peak_name,
+            coalesce(vector_peak, machine.peak_flop_per_s) as peak,
             machine.peak_bytes_per_s as bandwidth,
             machine.peak_basis,
+            above_peak(
+                ratio(time_at_peak(total_flop, peak), dur_ns),
+                'operations (reported)',
+                'the peak ' || peak_name || ' (' || peak_basis || ')'
+            ) as flop_impossible,
+            above_peak(
+                ratio(time_at_peak(total_bytes, bandwidth), dur_ns),
+                'bytes (reported)',
+                'the bandwidth of memory (' || peak_basis || ')'
+            ) as bytes_impossible,
             time_at_peak(total_flop, peak) as compute_ns,
             time_at_peak(total_bytes, bandwidth) as bandwidth_ns,
             roof_of(compute_ns, bandwidth_ns, null, null, null, dur_ns, null, null) as roof,
@@ -148,6 +160,22 @@ with
             and machine.source_id = worked.source_id
             and machine.device_id is not distinct from worked.device_id
             and worked.side_kind = 'device'
+        left join
+            (
+                select
+                    run_id, source_id, device_id, ceiling_name as vector_name, value as vector_peak
+                from device_ceiling
+                where
+                    (wanted_run is null or run_id = wanted_run)
+                    and ceiling_kind = 'compute'
+                    and ceiling_name = 'fp32'
+                    and wanted_ceiling is null
+            ) as vector
+            on vector.run_id = worked.run_id
+            and vector.source_id = worked.source_id
+            and vector.device_id is not distinct from worked.device_id
+            and worked.side_kind = 'device'
+            and is_vector_work(worked.op_class, worked.name, worked.category_name)
     )
 select
     run_id,
@@ -178,17 +206,23 @@ select
     case when total_flop > 0 then ratio(total_flop, total_bytes) end as intensity_flop_per_byte,
     ratio(total_flop * 1e9, dur_ns) as achieved_flop_per_s,
     ratio(total_bytes * 1e9, dur_ns) as achieved_bytes_per_s,
-    ceiling_name,
+    peak_name as ceiling_name,
     peak as peak_flop_per_s,
     bandwidth as peak_bytes_per_s,
     ratio(peak, bandwidth) as ridge_flop_per_byte,
     peak_basis,
     compute_ns,
     bandwidth_ns,
-    ratio(total_flop * 1e9, peak * dur_ns) as utilization_ratio,
+    case
+        when flop_impossible is null then ratio(total_flop * 1e9, peak * dur_ns)
+    end as utilization_ratio,
     case when bound_reason is null then roof['bound_kind'] end as bound_kind,
     case when bound_reason is null then roof['nearest_name'] end as nearest_name,
-    case when bound_reason is null then roof['roof_ratio'] end as roof_ratio,
-    bound_reason,
+    case
+        when coalesce(bound_reason, flop_impossible, bytes_impossible) is null
+        then roof['roof_ratio']
+    end as roof_ratio,
+    coalesce(bound_reason, flop_impossible, bytes_impossible) as bound_reason,
+    coalesce(flop_impossible, bytes_impossible) is not null as is_impossible,
     bound_name as reported_bound_name
 from held

@@ -6,7 +6,8 @@
 -- needs = ["op_stat or kernel"]
 -- answered_if = "exists (from op_stat where run_id = $run_id and side_kind = 'device') or exists
 -- (from device_interval where run_id = $run_id and work_class in ('compute', 'communication'))"
--- depends = ["reported_op_work_under", "device_roof", "device_interval", "whole_sum", "only_one"]
+-- depends = ["reported_op_work_under", "device_roof", "device_interval", "whole_sum", "only_one",
+-- "possible_ratio", "above_peak"]
 -- parameters = "run_id by ceiling"
 -- by = {doc = "what a row is: device (a core of a TPU v2 or v3) or host (all devices of a source:
 -- four TPU chips form a board)", default = "device", choices = ["device", "host"]}
@@ -227,8 +228,8 @@ select
     place as device_id,
     device_name,
     ratio(busy_ns, window_ns) as busy_ratio,
-    ratio(total_flop * 1e9, peak_flop_per_s * elapsed_ns) as flop_utilization_ratio,
-    ratio(total_bytes * 1e9, peak_bytes_per_s * elapsed_ns) as bandwidth_utilization_ratio,
+    possible_ratio(total_flop * 1e9, peak_flop_per_s * elapsed_ns) as flop_utilization_ratio,
+    possible_ratio(total_bytes * 1e9, peak_bytes_per_s * elapsed_ns) as bandwidth_utilization_ratio,
     cast(busy_ns as bigint) as busy_ns,
     cast(window_ns as bigint) as window_ns,
     window_basis,
@@ -254,6 +255,19 @@ select
         then 'no peak for this device'
         when peak_bytes_per_s is null
         then 'no bandwidth for this device'
+        else
+            coalesce(
+                above_peak(
+                    ratio(total_flop * 1e9, peak_flop_per_s * elapsed_ns),
+                    'operations (reported)',
+                    'the peak ' || ceiling_name || ' (' || peak_basis || ')'
+                ),
+                above_peak(
+                    ratio(total_bytes * 1e9, peak_bytes_per_s * elapsed_ns),
+                    'bytes (reported)',
+                    'the bandwidth of memory (' || peak_basis || ')'
+                )
+            )
     end as reason
 from scoped
 order by source_id, device_id nulls first
