@@ -59,3 +59,18 @@ def test_operations_without_those_of_the_widest_units_are_a_lower_bound(tmp_path
     assert row["reported_flop_per_s"] == pytest.approx(5.7e9)
     shown = {row["about"]: row["summary"] for row in summarize(database).rows()}
     assert shown["work"] == f"at least 11.40 GFLOP, 5.700 GFLOP/s ({row['flop_reason']})"
+
+
+@pytest.mark.parametrize("name", ["raw", "raw-base", "details-all"])
+def test_shares_of_memory_of_nsight_compute(corpus: Path, ingested: Ingested, name: str) -> None:
+    """Bytes / (time x peak at the clock it had) is its DRAM throughput, but for its passes."""
+    database = ingested.database(corpus / "h100" / f"micro.{name}.csv.gz")
+    shares = database.sql(
+        "SELECT bound.dram_bytes * 1e9 / bound.dur_ns"
+        " / (counted.dram_peak_bytes_per_cycle * counted.dram_clock_hz) AS ours,"
+        " counted.dram_throughput_ratio AS printed FROM kernel_bound AS bound"
+        " JOIN kernel_counter AS counted USING (run_id, source_id, event_id)"
+    ).rows()
+    assert len(shares) == 36
+    for share in shares:
+        assert share["ours"] == pytest.approx(share["printed"], abs=0.0025)
