@@ -1,10 +1,10 @@
-"""What to fix first in a run: findings with their evidence, ranked by the time to win."""
+"""What to fix first in a run: findings with evidence, ranked by the time you could save."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -36,7 +36,8 @@ class Found:
     time. ``row`` has the evidence: sums of counts and times over its rows on the device, and other
     values from the row with the most to win. ``contradiction`` says which reports disagree about
     it: it is shown in place of the values. ``unrecorded_ns`` is idle time of the run that
-    can be work without a record.
+    can be work without a record. ``symptoms`` has the part of
+    ``win_ns`` that other findings name, too, and ``causes`` those that took such a part from it.
     """
 
     query: Query
@@ -46,12 +47,19 @@ class Found:
     row: Row
     contradiction: str | None = None
     unrecorded_ns: int = 0
+    symptoms: Mapping[str, int] = field(default_factory=dict)
+    causes: tuple[str, ...] = ()
 
     @property
     def says(self) -> Finding:
         """What it tells people."""
         assert self.query.finding is not None
         return self.query.finding
+
+    @property
+    def device(self) -> tuple[str, int | None]:
+        """The source and the device."""
+        return self.row["source_id"], self.row["device_id"]
 
     @property
     def win_ratio(self) -> float | None:
@@ -62,7 +70,7 @@ class Found:
         """The evidence in a sentence, or what contradicts it."""
         if self.contradiction:
             return self.contradiction
-        return self._filled(self.says.evidence) + self._range()
+        return "; ".join((self._filled(self.says.evidence) + self._range(), *self.causes))
 
     def _range(self) -> str:
         """Return what idle time may be, if work of devices is not on record."""
@@ -118,7 +126,12 @@ def advise(
         for name, result in results.items()
         if (one := _found(database, asked[name], run_id, result)) is not None
     ]
-    ranked = sorted(found, key=lambda one: (-(one.win_ns or 0), one.query.name))
+    left = [_what_is_left(one, found) for one in found]
+    explained = [one.query.name for one in left if one.win_ns == 0]
+    ranked = sorted(
+        (one for one in left if one.win_ns != 0),
+        key=lambda one: (-(one.win_ns or 0), one.query.name),
+    )
     large = [one for one in ranked if one.win_ratio is None or one.win_ratio >= least_ratio]
     names = {one.query.name for one in found}
     absent = [name for name in asked if name not in names and name not in lacking]
@@ -126,10 +139,11 @@ def advise(
     notes = (
         *_listed("of the whole run, not only of these steps", whole),
         *_listed("not found", absent),
+        *_listed("explained by their causes", explained),
         *_listed(
             f"below {human(least_ratio, 'ratio')}", [o.query.name for o in ranked if o not in large]
         ),
-        *_listed("not looked for, without data", sorted(lacking)),
+        *_listed("not checked, because the data is missing", sorted(lacking)),
     )
     return _result(large, run_id, notes)
 
@@ -176,6 +190,20 @@ def _device_name(database: Database, run_id: str, source_id: str, device_id: int
     return of if device_id is None else f"{of}, device {device_id}"
 
 
+def _what_is_left(symptom: Found, found: Sequence[Found]) -> Found:
+    """A finding without the time that others on its device explain by its cause."""
+    name = symptom.query.name
+    win_ns = symptom.win_ns
+    if win_ns is None:
+        return symptom
+    told = []
+    for cause in found:
+        if cause.device == symptom.device and (explained_ns := cause.symptoms.get(name)):
+            win_ns = max(win_ns - explained_ns, 0)
+            told.append(f"{human(explained_ns, 'ns')} more is explained by {cause.query.name}")
+    return replace(symptom, win_ns=win_ns, causes=tuple(told))
+
+
 def _summed(query: Query, rows: Sequence[Row]) -> Found:
     first = max(rows, key=lambda row: row["win_ns"] or 0)
     assert query.finding is not None
@@ -184,7 +212,11 @@ def _summed(query: Query, rows: Sequence[Row]) -> Found:
     win_ns = _whole(row["win_ns"] for row in rows)
     if win_ns is not None and elapsed_ns is not None:
         win_ns = min(win_ns, elapsed_ns)  # work that overlaps is not won twice
-    return Found(query, None, win_ns, elapsed_ns, {**first, **summed})
+    symptoms = {
+        name: _whole(row["win_ns"] for row in rows if row["symptom_name"] == name) or 0
+        for name in sorted({row["symptom_name"] for row in rows if row.get("symptom_name")})
+    }
+    return Found(query, None, win_ns, elapsed_ns, {**first, **summed}, symptoms=symptoms)
 
 
 def _whole(values: Iterable[int | None]) -> int | None:
@@ -227,10 +259,10 @@ def _result(ranked: Sequence[Found], run_id: str, notes: tuple[str, ...]) -> Res
         }
     )
     columns = (
-        ResultColumn("finding_index", "", "number, by the time to win"),
+        ResultColumn("finding_index", "", "number, by the time that you could save"),
         ResultColumn("finding_name", "", "name: `tracekit query NAME` lists its evidence"),
         ResultColumn("title", "", "what is wrong"),
-        ResultColumn("win_ns", "ns", "time to win at most"),
+        ResultColumn("win_ns", "ns", "time that you could save at most"),
         ResultColumn("win_ratio", "ratio", "win_ns / time of the device"),
         ResultColumn("evidence", "", "what shows it"),
         ResultColumn(

@@ -311,7 +311,7 @@ def test_of_a_run_without_anything(tracekit: Tracekit, tmp_path: Path) -> None:
     ingest(file, tmp_path / "S", Options(run_name="empty"))
     page = page_of(tracekit, "--store", tmp_path / "S")
     assert sections(page) == ["Findings", "Key figures", "Data quality"]
-    assert "Nothing found to fix." in page.texts["p"]
+    assert "No problems found." in page.texts["p"]
 
 
 @pytest.mark.deep

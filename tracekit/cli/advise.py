@@ -46,7 +46,7 @@ def advise(
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
-    """Show what to fix first in a run: findings with evidence, by the time to win at most."""
+    """Show what to fix first: findings with evidence, ranked by the time you could save."""
     from tracekit.advice import advise as advised
 
     database = opened(store)
@@ -63,15 +63,15 @@ def _readable(result: Result, where: str) -> Result:
     import pyarrow as pa
 
     if not len(result):
-        nothing = "Nothing found of what was looked for."
+        nothing = "No problems found."
         return replace(result, table=pa.table({}), columns=(), heading=nothing)
     lines = []
     for row in result.rows():
         time = ""
         if row["win_ns"] is not None:
             share = f" ({human(row['win_ratio'], 'ratio')})" if row["win_ratio"] else ""
-            time = f": at most {human(row['win_ns'], 'ns')}{share} to win"
-        shared = f"; overlaps with {row['overlaps']}" if row["overlaps"] else ""
+            time = f": could save up to {human(row['win_ns'], 'ns')}{share}"
+        shared = _overlaps(row["overlaps"])
         lines += [
             (str(row["finding_index"]), f"{row['title']}{time}{shared}"),
             ("evidence", f"{row['evidence']}{_of_device(row['place'])}"),
@@ -86,6 +86,18 @@ def _readable(result: Result, where: str) -> Result:
     )
     columns = (ResultColumn("finding"), ResultColumn("advice"))
     return replace(result, table=table, columns=columns)
+
+
+def _overlaps(numbers: str | None) -> str:
+    """The numbers of other findings, in a sentence."""
+    if numbers is None:
+        return ""
+    *others, last = numbers.split(", ")
+    return (
+        f"; overlaps findings {', '.join(others)} and {last}"
+        if others
+        else (f"; overlaps finding {last}")
+    )
 
 
 def _of_device(place: str | None) -> str:
