@@ -32,7 +32,9 @@ with
             -- AMD's profiler writes the grid alone
             coalesce(
                 kernel.blocks_per_sm_count,
-                ratio(kernel.grid_x * kernel.grid_y * kernel.grid_z, device.sm_count)
+                ratio(
+                    cast(kernel.grid_x as double) * kernel.grid_y * kernel.grid_z, device.sm_count
+                )
             ) as blocks,
             coalesce(work.work_class = 'compute' and blocks < 1, false) as is_small
         from work_in_window($run_id, $phase) as work

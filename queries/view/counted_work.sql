@@ -51,7 +51,13 @@ with
             coalesce(
                 nullif(launches.dur_ns, 0) * 1e-9 * sm_clock_hz, nullif(elapsed_cycles, 0)
             ) as cycles,
-            launch_count * grid_x * grid_y * grid_z * block_x * block_y * block_z as thread_count
+            cast(launch_count as double)
+            * grid_x
+            * grid_y
+            * grid_z
+            * block_x
+            * block_y
+            * block_z as thread_count
         from launches
     ),
     precise as (

@@ -24,8 +24,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_document(path: Path) -> Document:
-    document: Document = _decoder.decode(read_bytes(path))
-    return document
+    """Return a trace; one that is only a list of events as one that names them."""
+    document = _decoder.decode(read_bytes(path))
+    return {"traceEvents": document} if isinstance(document, list) else document
 
 
 def write_document(document: Document, path: Path) -> Path:

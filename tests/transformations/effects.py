@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -89,12 +91,16 @@ def equal(one: object, other: object, rounding: float = 1e-9) -> bool:
 _SHARES_OF_PEAKS = {"bandwidth_ratio", "roof_ratio", "utilization_ratio"}
 
 
-def _order(row: Row) -> tuple[str, ...]:
+def _order(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Return texts first, then numbers, which may differ in their last digits."""
-    values = row.items()
-    texts = [str(value) for _, value in values if not isinstance(value, float | int)]
-    numbers = [f"{value:+.5e}" for _, value in values if isinstance(value, float | int)]
-    return (*texts, *numbers)
+    return (
+        tuple(str(value) for value in row.values() if not isinstance(value, float | int | None)),
+        tuple(
+            float(f"{value:.6g}") if isinstance(value, float | int) else -math.inf
+            for value in row.values()
+            if isinstance(value, float | int | None)
+        ),
+    )
 
 
 def _label(row: Row) -> str:
@@ -118,3 +124,132 @@ def scaled(factor: int, but: Collection[str], but_reports: Collection[str]) -> E
         return value / factor if is_rate else value
 
     return unchanged(but, lambda name: name not in but_reports, expected, rounding_ns=factor)
+
+
+def both(*effects: Effect) -> Effect:
+    return lambda before, after: [text for effect in effects for text in effect(before, after)]
+
+
+#: Reports about several ranks or the run as a whole, and those that give only the largest.
+_ACROSS_SOURCES = {
+    *("ranks", "stragglers", "waiting_for_rank", "collectives", "small_collectives", "advise"),
+    *("summary", "data_ranks", "data_clocks", "issues", "run_labels", "largest_gaps"),
+    "kernel_sequences",  # what is once in each source repeats
+}
+#: Reports that give an example's source, not the source of a row.
+_OF_A_RUN = {"attributed_op_roofline_points", "roofline_points"}
+#: What must grow with the sources; what else is summed shows by itself.
+_TOTALS = {"total_ns", "launch_count", "call_count", "transfer_count"}
+
+
+def per_source(times: int) -> Effect:
+    """The rows of each source stay; totals are so many times as large, means and shares stay.
+
+    Once: of two sources one is empty, so nothing grows.
+    """
+
+    def contradictions(before: Answers, after: Answers) -> list[str]:
+        found = []
+        for name in sorted(before.keys() - _ACROSS_SOURCES):
+            earlier, later = (
+                [changed(row, ("rank_index", *_TIMES)) for row in rows.get(name, [])]
+                for rows in (before, after)
+            )
+            has_sources = any("source_id" in row for row in before[name])
+            if not has_sources or name in _OF_A_RUN:
+                found += [f"{name}: {text}" for text in _multiples(earlier, later, times)]
+                continue
+            sources = defaultdict[str, list[Row]](list)
+            for row, plain in zip(after.get(name, []), later, strict=True):
+                sources[row["source_id"]].append(plain)
+            groups = sorted(sources.values(), key=len, reverse=True)[:times]
+            found += [f"{name}: {text}" for g in groups for text in row_differences(earlier, g, 1)]
+            if len(groups) != times and earlier:
+                found.append(f"{name}: rows of {len(groups)} sources")
+        return found
+
+    return contradictions
+
+
+def _multiples(before: Sequence[Row], after: Sequence[Row], times: int) -> list[str]:
+    """Return the columns that are neither as before nor so many times as large in all rows."""
+    if len(before) != len(after):
+        return row_differences(before, after)
+    pairs = list(zip(sorted(before, key=_order), sorted(after, key=_order), strict=True))
+    found = []
+    for column in before[0] if before else ():
+        values = [(one[column], other.get(column)) for one, other in pairs]
+        allowed = [times] if column in _TOTALS else [1, times]
+        if not any(all(_is_multiple(*pair, factor) for pair in values) for factor in allowed):
+            one, other = next(v for v in values if not _is_multiple(*v, allowed[-1]))
+            found.append(f"{column}: {_short(one)} became {_short(other)} in {_label(pairs[0][0])}")
+    return found
+
+
+def _is_multiple(one: object, other: object, times: int) -> bool:
+    if isinstance(one, str) and isinstance(other, str):  # counts in texts
+        return re.sub(r"\d+", "", one) == re.sub(r"\d+", "", other)
+    if isinstance(one, float | int) and not isinstance(one, bool):
+        return equal(one * times, other, times)
+    return one == other
+
+
+_TIMES = ("start_ns", "end_ns", "time_ns")
+
+
+def at_most(before: Answers, after: Answers) -> list[str]:
+    """Totals by name only become smaller, and no name is new."""
+    found = []
+    for name in ("kernel_time", "reported_op_time", "copies", "collectives", "annotations"):
+        for column in ("total_ns", "launch_count", "call_count", "transfer_count"):
+            earlier, later = (_by_name(rows.get(name, []), column) for rows in (before, after))
+            found += [
+                f"{name}: {column}: {earlier.get(key, 0)} became {value} in {key[:80]}"
+                for key, value in later.items()
+                if value > earlier.get(key, 0)
+            ]
+    return found
+
+
+def _by_name(rows: Iterable[Row], column: str) -> dict[str, float]:
+    totals = defaultdict[str, float](float)
+    for row in rows:
+        texts = (str(row.get(key)) for key in ("name", "direction_kind", "collective_kind"))
+        totals[" ".join(texts)] += row.get(column) or 0
+    return totals
+
+
+def longer_by(sleep_ns: int) -> Effect:
+    """One step and the idle time of each device are so much longer, and the host is the cause."""
+
+    def contradictions(before: Answers, after: Answers) -> list[str]:
+        found = []
+        marks = [_total(rows["steps"], "mark_ns") for rows in (before, after)]
+        if marks[1] - marks[0] != sleep_ns:
+            found.append(f"steps: marks of {marks[0]} ns became {marks[1]} ns")
+        causes = [_by_kind(rows.get("gaps", [])) for rows in (before, after)]
+        devices = {(row["source_id"], row["device_id"]) for row in before.get("gaps", [])}
+        grown = {
+            kind: ns - causes[0].get(kind, 0)
+            for kind, ns in causes[1].items()
+            if ns != causes[0].get(kind, 0)
+        }
+        if sum(grown.values()) != sleep_ns * len(devices) or grown.keys() - _CAUSES_OF_A_SLEEP:
+            found.append(f"gaps: a sleep of {sleep_ns} ns on {len(devices)} devices is {grown}")
+        return found
+
+    return contradictions
+
+
+_CAUSES_OF_A_SLEEP = {"host", "data_loading"}
+
+
+def _by_kind(rows: Iterable[Row]) -> dict[str, int]:
+    totals = defaultdict[str, int](int)
+    for row in rows:
+        totals[row["gap_kind"]] += row["total_ns"]
+    return totals
+
+
+def _total(rows: Iterable[Row], column: str) -> int:
+    return sum(row[column] or 0 for row in rows if row["step_index"] is not None)
