@@ -14,6 +14,7 @@ import pyarrow as pa
 from tracekit.catalog import query_named
 from tracekit.engine import Database
 from tracekit.identities import Disagreement, disagreements
+from tracekit.peaks import ABOUT_PEAKS
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
 from tracekit.result import Result, ResultColumn
@@ -178,6 +179,9 @@ def _of_run(of: _Asked) -> Iterator[Line]:
         {row["device_names"] for row in rows if row["device_names"] not in (None, "?")}
     )
     yield "device", ", ".join(devices) or "no file names one"
+    for row in of.rows("issues"):
+        if row["code"] in ABOUT_PEAKS:
+            yield "device", f"{row['file_name']}: {row['message']}"
     for row in of.rows("joins") if of.database.has_rows_in("kernel_match", of.run_id) else ():
         matched = human(row["matched_ratio"], "ratio")
         careful = f"; {row['reason']}" if row["reason"] else ""

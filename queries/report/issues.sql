@@ -1,8 +1,9 @@
 -- purpose = "Problems found during ingest: damage, lost data, and facts that affect the rows."
--- source = "table ingest_issue; view peak_conflict: profiler peaks that differ from the data sheet"
+-- source = "table ingest_issue; view peak_conflict: profiler peaks that differ from the data sheet;
+-- view device_known: where --device is ignored"
 -- topic = "store"
 -- needs = ["source_file"]
--- depends = ["peak_conflict"]
+-- depends = ["peak_conflict", "device_known"]
 -- parameters = "run_id"
 -- run_id = "run; NULL for every run"
 -- columns = "severity_kind message file_name run_name occurrence_count skipped_event_count
@@ -49,12 +50,39 @@ with
             count(*) as occurrence_count,
             0 as skipped_event_count,
             0 as lost_bytes,
-            'if it is another device, name it with --device; if you know its peaks, give '
-            || 'them with --peaks' as advice,
+            'if you know its peaks, give them with --peaks' as advice,
             'recording' as origin_kind,
             'reported_peak' as code
         from peak_conflict
         group by run_id, source_id, model_name, ceiling_kind, value, reported_value, reported_ratio
+        union all by name
+        select
+            run_id,
+            source_id,
+            'info' as severity_kind,
+            printf(
+                '--device %s is ignored: %s',
+                ignored_name,
+                coalesce('the device is ' || device_name, 'the file is not of such a device')
+            ) as message,
+            count(*) as occurrence_count,
+            0 as skipped_event_count,
+            0 as lost_bytes,
+            'if you know its peaks, give them with --peaks, without --device' as advice,
+            'import' as origin_kind,
+            'ignored_device' as code
+        from
+            (
+                select
+                    *,
+                    bool_or(ignored_name is null and device_name is not null) over (
+                        partition by run_id, source_id
+                    ) as is_used
+                from device_known
+            )
+        -- a host beside the device that has the name is not told
+        where ignored_name is not null and (device_name is not null or not is_used)
+        group by run_id, source_id, ignored_name, device_name
     )
 select
     met.severity_kind,

@@ -85,7 +85,13 @@ with
             reported.reported_flop_per_s,
             reported.reported_bytes_per_s,
             unnest(
-                list_concat(given.ceilings, modelled.ceilings, reported.ceilings), recursive := true
+                list_concat(
+                    -- what is given of another device is not of this one
+                    case when device_known.ignored_name is null then given.ceilings end,
+                    modelled.ceilings,
+                    reported.ceilings
+                ),
+                recursive := true
             )
         from device_known
         left join

@@ -92,6 +92,8 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
     events = sum(outcome.event_count for outcome in new)
     say(f"ingested: {counted(len(new), 'file')}, {counted(events, 'event')}: {_rows(new)}")
     say(f"lost: {_lost(new, store)}")
+    for text in _about_devices(new, store, options):
+        say(f"device: {text}")
     if any(map(_was_slow, new)):
         say("slow: read without tracekit's C library; `tracekit --version` says how to get it")
     if undone := sum(outcome.undone_count for outcome in new):
@@ -100,6 +102,30 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
             "`tracekit join` to join again"
         )
     say(_next(new, store))
+
+
+def _about_devices(outcomes: Sequence[Outcome], store: Path, options: Options) -> Iterator[str]:
+    """Yield where the device or the peaks of a file are not those that were given.
+
+    Only asked where that can be: a profiler with peaks of its own writes operators and devices.
+    """
+    asked = [
+        outcome
+        for outcome in outcomes
+        if options.device_name or (outcome.rows.get("op_stat") and outcome.rows.get("device"))
+    ]
+    if not asked:
+        return
+    from tracekit.engine import Database
+    from tracekit.peaks import ABOUT_PEAKS
+    from tracekit.store import open_store
+
+    database = Database(open_store(store))
+    for run_id in dict.fromkeys(outcome.run_id for outcome in asked):
+        names = {outcome.path.name for outcome in asked if outcome.run_id == run_id}
+        for row in database.query("issues", {"run_id": run_id}).rows():
+            if row["code"] in ABOUT_PEAKS and row["file_name"] in names:
+                yield f"{row['file_name']}: {row['message']}"
 
 
 def _was_slow(outcome: Outcome) -> bool:

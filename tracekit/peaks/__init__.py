@@ -6,7 +6,7 @@ profilers print identify the devices; a name that matches none has no peaks, nev
 
 from __future__ import annotations
 
-from tracekit.peaks.assumed import assumptions
+from tracekit.peaks.assumed import ABOUT_PEAKS, assumptions
 from tracekit.peaks.ceilings import NAMES, UNITS, Ceiling
 from tracekit.peaks.devices import (
     DEVICE_KEY_PATTERN,
@@ -21,6 +21,7 @@ from tracekit.peaks.processors import Processor
 from tracekit.peaks.user_files import UserPeaks, read_peaks
 
 __all__ = [
+    "ABOUT_PEAKS",
     "DEVICE_KEY_PATTERN",
     "NAMES",
     "UNITS",

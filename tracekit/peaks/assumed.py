@@ -12,6 +12,9 @@ from tracekit.peaks.devices import DeviceModel, device_named, model_named, neare
 from tracekit.peaks.processors import Processor
 from tracekit.peaks.user_files import read_peaks
 
+#: Codes of issues: the device or the peaks are not those that were given.
+ABOUT_PEAKS = ("ignored_device", "reported_peak")
+
 
 def assumptions(device_name: str | None, files: Sequence[Path]) -> list[dict[str, Any]]:
     """Rows of the table `assumption` for the device and the peaks that the user gives.
