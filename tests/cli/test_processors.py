@@ -73,10 +73,15 @@ def test_a_summary_of_a_processor_says_what_perf_does(tracekit: Any, tmp_path: P
     solver = ROOT / "fixtures" / "perf_stat" / "intel_trio" / "stat.txt"
     assert tracekit("ingest", str(solver), "--store", place, "--run", "r").code == 0
     lines = rows(tracekit("summary", "r", "--store", place, "--format", "csv").text)
-    assert [line["about"] for line in lines] == ["run", "device", "counted", "data"]
+    assert [line["about"] for line in lines] == ["run", "device", "counted", "work", "data"]
     assert lines[2]["summary"] == (
         "./solver 4096: 641.9 ms, CPUs 3.988, clock 3.200 GHz, IPC 1.500, branch misses 2.5 %, "
         "counters ran 75.0 %"
+    )
+    # seen for half of the time: 9.0072e9 x 0.5 + 8 x 0.5e9 x (0.5 - 0.0005) in 641.9 ms
+    assert lines[3]["summary"] == (
+        "at least 6.502 GFLOP, 10.13 GFLOP/s "
+        "(fp64: fp_arith_inst_retired.128b_packed_double: not_collected)"
     )
 
 
