@@ -1,4 +1,4 @@
-"""Change queries at random, and see whether cases and audit notice: how good a net they are.
+"""Change queries at random, and see whether cases, audit and transformations notice.
 
     PYTHONPATH=. python tests/mutation/run.py --count 300 --jobs 2
 
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tests.mutation.by_audit import Recordings
 from tests.mutation.by_cases import Cases, NoQueryError
+from tests.mutation.by_transformations import Transformations
 from tests.mutation.catalogs import replaced, standing_upon
 from tests.mutation.sites import Mutation, mutations
 from tracekit.catalog import catalog
@@ -71,6 +72,7 @@ def mutants(count: int, given: list[Mutation], *, is_any: bool) -> Iterator[Muta
         judges = {
             "cases": Cases(Path(folder) / "cases").noticing,
             "audit": Recordings(Path(folder)).noticing,
+            "transformations": Transformations(Path(folder) / "changed").noticing,
         }
         for mutation in given:
             if count <= 0:
@@ -100,7 +102,7 @@ def score(found: list[Mutant]) -> str:
     )
     return "\n".join(
         f"noticed by {who}: {by[who]} of {len(found)} ({by[who] / max(len(found), 1):.0%})"
-        for who in ("cases", "audit", "all but cases", "any")
+        for who in ("cases", "audit", "transformations", "all but cases", "any")
     )
 
 

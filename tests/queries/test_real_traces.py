@@ -238,31 +238,6 @@ def test_the_time_of_each_kernel_is_that_of_tracelens(reported: tuple[Path, Data
     assert set(theirs) - set(ours) <= transfers
 
 
-# -- against HTA ----------------------------------------------------------------------------------
-
-# What Holistic Trace Analysis 0.5.0 says of four traces (get_temporal_breakdown and
-# get_comm_comp_overlap, with the last step): idle, compute, other and all time in µs, and the share
-# of communication behind compute in %. It rounds the start of every event up to a whole microsecond
-# and its end down; in these traces all times are whole, so nothing of that shows.
-HTA = {
-    "hta-v100-nccl-rank1of2-memory": (732_352, 620_516, 380_097, 1_732_965, 0.0),
-    "hta-tracediff-a100-rank3of8": (76_007, 281_336, 107_251, 464_594, 46.24),
-    "hta-vit-a100-sampled-rank0of128": (675_191, 210_320, 337_336, 1_222_847, 14.95),
-    "param-dlrm-8rank-worker0": (6_419, 1_034, 5_556, 13_009, 4.5),
-}
-
-
-@pytest.mark.parametrize("name", HTA)
-def test_the_breakdown_is_that_of_hta(name: str, corpus: Path, ingested: Ingested) -> None:
-    idle, compute, other, everything, hidden = HTA[name]
-    ours = overlap_of(ingested.database(corpus / "torch" / f"{name}.json.gz"))
-    exposed = {name: row["exposed_ns"] for name, row in ours.items()}
-    assert ours["idle"]["elapsed_ns"] == everything * 1000
-    assert (exposed.pop("idle"), exposed.pop("compute")) == (idle * 1000, compute * 1000)
-    assert sum(exposed.values()) == other * 1000
-    assert round(100 * ours["communication"]["hidden_ratio"], 2) == hidden
-
-
 # -- rules that hold of every trace ---------------------------------------------------------------
 
 TIMELINES = [
