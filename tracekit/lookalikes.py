@@ -34,7 +34,7 @@ def _known(what: str, begins: bytes, advice: str, near: tuple[str, ...]) -> Look
 
 
 _KERNELS = "record the program with torch.profiler"
-_PEAKS = "use it as peaks: `tracekit roofline --peaks FILE`"
+_PEAKS = "use it as peaks: `tracekit ingest PROFILE --peaks FILE`"
 _AS_CSV = "export it as CSV: `ncu --import FILE --csv --page raw`"
 #: By the first bytes, as the tools of 2024 to 2026 write them.
 LOOKALIKES = (
