@@ -2,7 +2,8 @@
 -- metrics of launches become those of a group."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II to IV"
 -- needs = ["kernel_counter"]
--- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what", "exceeds", "whole_sum"]
+-- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what", "exceeds", "whole_sum",
+-- "possible_ratio", "above_peak"]
 -- parameters = "wanted_run grouping_kind-launches wanted_label convention wanted_ceiling-launches
 -- wanted_level given_launch_ns latency_below"
 -- wanted_level = "VARCHAR: the memory that intensity is at: dram, l2 or l1"
@@ -217,15 +218,24 @@ select
     mean_ns,
     share_ratio,
     work_flop,
-    utilization_ratio,
+    possible_ratio(known_flop * 1e9, roof) as utilization_ratio,
     average_ratio,
     exceeds(average_ratio, utilization_ratio) as is_below_average,
     ratio(known_ns, total_ns) as known_time_ratio,
     ceiling_name,
     ratio(roof, known_ns) as peak_flop_per_s,
     peak_source,
-    case when utilization_ratio is null then reason end as reason,
-    fp32_utilization_ratio,
+    case
+        when bounded.utilization_ratio is null
+        then reason
+        else
+            above_peak(
+                bounded.utilization_ratio,
+                'operations (measured)',
+                'the peak ' || ceiling_name || coalesce(' (' || peak_source || ')', '')
+            )
+    end as reason,
+    possible_ratio(fp32_utilization_ratio, 1) as fp32_utilization_ratio,
     total_flop,
     other_flop,
     total_bytes,
@@ -243,10 +253,22 @@ select
     ratio(overhead_ns, timed_ns) as overhead_time_ratio,
     nearest_name,
     bound_kind,
-    roof_ratio,
+    possible_ratio(bounded.roof_ratio, 1) as roof_ratio,
     case
         when bound_kind is not null
-        then null
+        then
+            above_peak(
+                bounded.roof_ratio,
+                case
+                    nearest_name when 'compute' then 'operations (measured)' else 'bytes (measured)'
+                end,
+                case
+                    nearest_name
+                    when 'compute'
+                    then 'the peak'
+                    else 'the bandwidth of ' || nearest_name
+                end
+            )
         when compute_ns is null or dram_ns is null
         then coalesce(bound_reason, 'no peak for this device')
         else coalesce(bound_reason, 'duration unknown')

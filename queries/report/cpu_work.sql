@@ -3,7 +3,7 @@
 -- source = "Javed 2019, sect. 3 (eq. 1) and 4; Zhu 2018 (TBD), eq. 2"
 -- topic = "processors"
 -- needs = ["measurement"]
--- depends = ["cpu_group"]
+-- depends = ["cpu_group", "possible_ratio", "above_peak"]
 -- parameters = "run_id-all by ceiling"
 -- by = {doc = "what a row is: run (files in parallel, their measurements in sequence), source (a
 -- file), measurement, interval, scope (socket, core, thread …) or cgroup", default = "run",
@@ -72,9 +72,9 @@ select
     dur_ns,
     ratio(total_flop * 1e9, node_ns) as achieved_flop_per_s,
     ratio(dram_bytes * 1e9, node_ns) as achieved_bytes_per_s,
-    ratio(ceiling_ns, node_ns) as utilization_ratio,
+    possible_ratio(ceiling_ns, node_ns) as utilization_ratio,
     ceiling_name,
-    ratio(bandwidth_ns, node_ns) as bandwidth_ratio,
+    possible_ratio(bandwidth_ns, node_ns) as bandwidth_ratio,
     ratio(least_flop * 1e9, node_ns) as least_flop_per_s,
     reported_flop_per_s,
     ratio(total_low_flop, dram_high_bytes) as intensity_low_flop_per_byte,
@@ -82,7 +82,16 @@ select
     time_reason,
     case
         when (flop_reason is null or ceiling_flop is not null) and time_reason is null
-        then ceiling_reason
+        then
+            coalesce(
+                ceiling_reason,
+                above_peak(
+                    ratio(ceiling_ns, node_ns), 'operations (measured)', 'the peak ' || ceiling_name
+                ),
+                above_peak(
+                    ratio(bandwidth_ns, node_ns), 'bytes (measured)', 'the bandwidth of memory'
+                )
+            )
     end as utilization_reason,
     fp64_flop,
     fp32_flop,

@@ -4,7 +4,8 @@
 -- (N L), peak x L"
 -- topic = "kernels"
 -- needs = ["kernel_counter"]
--- depends = ["grouped_launch", "mean_over", "roof_of", "busy_what", "whole_sum"]
+-- depends = ["grouped_launch", "mean_over", "roof_of", "busy_what", "whole_sum", "possible_ratio",
+-- "above_peak"]
 -- parameters = "run_id-all by label fp16_convention latency_below launch_overhead_ns"
 -- columns = "name launch_count bound_kind-launches per_launch_ns overhead_ns-launches compute_ns
 -- bandwidth_ns total_ns overhead_ceiling_flop_per_s peak_flop_per_s least_flop total_flop
@@ -79,7 +80,19 @@ select
     total_bytes,
     case
         when bound_kind is not null
-        then null
+        then
+            above_peak(
+                bounded.roof_ratio,
+                case
+                    nearest_name when 'compute' then 'operations (measured)' else 'bytes (measured)'
+                end,
+                case
+                    nearest_name
+                    when 'compute'
+                    then 'the peak'
+                    else 'the bandwidth of ' || nearest_name
+                end
+            )
         when compute_ns is null or bandwidth_ns is null
         then coalesce(bound_reason, 'no peak for this device')
         when overhead_ns is null
@@ -87,7 +100,7 @@ select
         else coalesce(bound_reason, 'duration unknown')
     end as reason,
     nearest_name,
-    roof_ratio,
+    possible_ratio(bounded.roof_ratio, 1) as roof_ratio,
     cast($fp16_convention as varchar) as fp16_convention,
     is_total
 from bounded

@@ -37,7 +37,7 @@ select
     work.total_bytes,
     work.intensity_flop_per_byte,
     work.achieved_flop_per_s,
-    layer.reason,
+    coalesce(layer.reason, case when step_ns is null then 'no steps' end) as reason,
     layer.basis,
     forward_step_ns,
     backward_step_ns,
