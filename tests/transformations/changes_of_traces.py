@@ -354,7 +354,11 @@ HARMLESS = Transformation(
         keys_reversed,
         shuffled,
     ),
-    unchanged((*TIMES, "stream_id", "process_id", "thread_id"), expected=_long_if_text),
+    unchanged(
+        (*TIMES, "stream_id", "process_id", "thread_id"),
+        lambda name: name != "stacks",  # calls of the same microseconds nest as they are written
+        _long_if_text,
+    ),
 )
 
 SAME = unchanged()

@@ -53,9 +53,11 @@ def changed(
 
 
 def _plain(column: str, value: Any) -> Any:
-    """Return shapes, which reports show as recorded, without blanks."""
-    is_json = column in {"input_dims", "input_types"} and isinstance(value, str)
-    return "".join(value.split()) if is_json else value
+    """Return a text without the ending of a compressed file, shapes (as recorded) without blanks."""
+    if not isinstance(value, str):
+        return value
+    is_json = column in {"input_dims", "input_types"}
+    return "".join(value.split()) if is_json else value.replace(".gz", "")
 
 
 def row_differences(before: Sequence[Row], after: Sequence[Row], rounding_ns: int = 0) -> list[str]:

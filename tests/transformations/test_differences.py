@@ -1,9 +1,11 @@
-"""Reports are the same however they are computed: optimizers, threads, packed files."""
+"""Reports are the same however they are computed: optimizers, threads, packed files, URLs."""
 
 from __future__ import annotations
 
 import math
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -46,6 +48,8 @@ def test_answers_do_not_depend_on_how_they_are_computed(
     shutil.copytree(store, packed)
     compact(open_store(packed), 0)
     assert differences(expected, answers(Database(open_store(packed)), "run")) == []
+    with at_a_url(store) as url:
+        assert differences(expected, answers(Database(open_store(url)), "run")) == []
     with monkeypatch.context() as patch:
         settings = Database._settings
         patch.setattr(Database, "_settings", lambda self: settings(self) | {"threads": "4"})
@@ -54,6 +58,17 @@ def test_answers_do_not_depend_on_how_they_are_computed(
         ((optimizers,),) = connection.execute(OPTIMIZERS).fetchall()
     monkeypatch.setattr(tracekit.engine, "WRONG_OPTIMIZERS", optimizers)
     assert differences(expected, answers(Database(open_store(store)), "run")) == []
+
+
+@contextmanager
+def at_a_url(store: Path) -> Iterator[str]:
+    """Return the URL of a copy of a store, in the memory of this process."""
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    memory.put(str(store), f"/{store.name}", recursive=True)
+    try:
+        yield f"memory://{store.name}"
+    finally:
+        memory.rm(f"/{store.name}", recursive=True)
 
 
 def differences(expected: Answers, given: Answers) -> list[tuple[object, ...]]:
