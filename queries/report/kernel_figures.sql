@@ -18,8 +18,8 @@
 -- peak_flop_per_s-mean peak_source level_name fp16_convention launch_index-launch
 -- event_id-launch"
 -- answer = "share_ratio utilization_ratio bound_kind roof_ratio"
--- roof_ratio = "time at peak / time: 1 is at the roof; above 1 the data or the peak is wrong, or
--- the clock is above its data sheet; NULL unless every duration is known"
+-- roof_ratio = "time at peak / time: 1 is at the roof; NULL above 1.05, or unless every duration
+-- is known"
 -- fp32_utilization_ratio = "FP32 operations / (FP32 peak x time), as in Zhu 2018"
 -- reason = "why utilization is NULL, for the longest launch"
 -- total_flop = "all known operations, FP16 by its convention"
