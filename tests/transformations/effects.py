@@ -53,7 +53,7 @@ def changed(
 
 
 def _plain(column: str, value: Any) -> Any:
-    """Return a text without the ending of a compressed file, shapes (as recorded) without blanks."""
+    """Return a text without the ending of a compressed file, and shapes without blanks."""
     if not isinstance(value, str):
         return value
     is_json = column in {"input_dims", "input_types"}
@@ -139,7 +139,9 @@ _ACROSS_SOURCES = {
     "kernel_sequences",  # what is once in each source repeats
 }
 #: Reports that give an example's source, not the source of a row.
-_OF_A_RUN = {"attributed_op_roofline_points", "roofline_points"}
+_OF_A_RUN = {
+    *("attributed_op_roofline_points", "reported_op_roofline_points", "roofline_points"),
+}
 #: What must grow with the sources; what else is summed shows by itself.
 _TOTALS = {"total_ns", "launch_count", "call_count", "transfer_count"}
 
