@@ -20,6 +20,7 @@ from tracekit.attribution.columns import give_back, ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.gathering import Gathered, gathered_from, joined
 from tracekit.attribution.host import host_of
+from tracekit.attribution.impossible import possible
 from tracekit.attribution.origins import origins_of
 from tracekit.attribution.packing import packed
 from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
@@ -42,13 +43,15 @@ def attributed(gathered: Gathered, folder: Path, tell: Callable[..., None]) -> I
 
     If nothing marks steps, there are also rows of `step`, detected from the work. `gathered` is
     used up; `folder` has the rows of the source from its parser, in a folder of Parquet files per
-    table. `tell` adds an issue about launches without records.
+    table. `tell` adds an issue about launches without records,
+    and about impossible times.
     """
     known = gathered.known
     texts, tracks = known.texts, known.tracks
     done = work.joined_work(gathered.taken("work"))
     found = slices.joined_slices(gathered.taken("slices"), known)
     done, tails = flows.followed(gathered.taken("flows"), done, found)
+    done = possible(done, tell)
     worked = ids_in(done.correlation_id)
     captured = captures.read(gathered.taken("captures"), folder, worked, texts)
     calls = ids_in(np.concatenate((worked, captures.correlations(captured))))
