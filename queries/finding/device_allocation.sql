@@ -11,8 +11,6 @@
 -- win_ns = "its time in the idle time of the device, before the next launch began"
 -- call_count = "BIGINT: calls in the idle time of the device"
 -- longest_ns-overhead = "BIGINT: longest such time"
--- example_offset_ns = "BIGINT: start of the longest, since the start of the steps"
--- symptom_name = "VARCHAR: finding whose idle time includes this one; advise takes it from there"
 -- finding.title = "The device waits while memory is allocated or freed"
 -- finding.evidence = "{call_count:call} while the device was idle, most time in {name}; longest
 -- {longest_ns}, {example_offset_ns} after the start, before {op_name}"

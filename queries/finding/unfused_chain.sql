@@ -1,0 +1,167 @@
+-- purpose = "Time of chains of three or more elementwise kernels on tensors of one size, one after
+-- the other on a stream, that could be one kernel: without their longest, and the idle time between
+-- them; without a device, of operators on a thread of the host."
+-- source = "docs/metrics.md, section Findings"
+-- needs = ["op_call", "calling_context"]
+-- depends = ["device_gap", "gap_part", "step_window"]
+-- parameters = "run_id phase"
+-- columns = "name-operator win_ns chain_count call_count example_offset_ns symptom_name
+-- elapsed_ns source_id-rank device_id"
+-- name-operator = "VARCHAR: operator that the chains begin with"
+-- win_ns = "BIGINT: time of the chains less the longest of each; with symptom_name, the idle time
+-- between their kernels"
+-- chain_count = "BIGINT: chains"
+-- call_count = "BIGINT: kernels of the longest; without a device, calls"
+-- elapsed_ns = "BIGINT: time of the steps; without a device, of the operators"
+-- finding.title = "Chains of elementwise operators run one by one"
+-- finding.evidence = "{chain_count:chain}, most time in those that begin with {name}; the longest
+-- has {call_count:operator}, {example_offset_ns} after the start"
+-- finding.action = "Fuse them: torch.compile, fused or foreach optimizers, a kernel of your own."
+-- finding.command = "query ops --param by=shape"
+-- finding.pool = "steps"
+with
+    worked as (select distinct source_id from attribution where run_id = $run_id),
+    model as materialized(
+        select
+            source_id,
+            context_id,
+            name,
+            op_model(name, input_dims, input_types, input_strides, concrete_inputs) as work
+        from calling_context
+        where run_id = $run_id and context_kind = 'op'
+    ),
+    windows as (
+        select source_id, start_ns, end_ns
+        from step_window($run_id, $phase)
+        where start_ns is not null
+        union all
+        select source_id, min(start_ns), max(start_ns + dur_ns)
+        from op_call
+        where run_id = $run_id and source_id not in (from worked)
+        group by source_id
+    ),
+    -- on the host: elementwise operators, and others that call none
+    host_call as (
+        select
+            calls.*,
+            max(calls.start_ns + calls.dur_ns) over (
+                partition by calls.source_id, calls.thread_id
+                order by calls.start_ns, calls.dur_ns desc, calls.event_id
+                rows between unbounded preceding and 1 preceding
+            ) as reach_ns
+        from op_call as calls
+        left join model on model.source_id = calls.source_id and model.context_id = calls.context_id
+        where
+            calls.run_id = $run_id
+            and calls.source_id not in (from worked)
+            and calls.dur_ns > 0
+            and (
+                work.family_name = 'elementwise'
+                or calls.event_id not in (
+                    select parent_event_id
+                    from op_call
+                    where run_id = $run_id and parent_event_id is not null
+                )
+            )
+    ),
+    piece as (
+        select source_id, device_id, stream_id as lane_id, event_id, context_id, start_ns, dur_ns
+        from attribution
+        where run_id = $run_id and dur_ns > 0
+        union all
+        select source_id, null, thread_id, event_id, context_id, start_ns, dur_ns
+        from host_call
+        where reach_ns is null or reach_ns <= start_ns
+    ),
+    ordered as (
+        select
+            piece.*,
+            windows.start_ns as window_start_ns,
+            windows.end_ns - windows.start_ns as elapsed_ns,
+            model.name,
+            case when work.family_name = 'elementwise' then work.write_bytes end as size_bytes,
+            row_number() over lane as place,
+            size_bytes is null or size_bytes is distinct from lag(size_bytes) over lane as is_first
+        from piece
+        join
+            windows
+            on windows.source_id = piece.source_id
+            and piece.start_ns >= windows.start_ns
+            and piece.start_ns < windows.end_ns
+        left join model on model.source_id = piece.source_id and model.context_id = piece.context_id
+        -- on the host, views and new tensors do no work between others
+        where
+            piece.source_id in (from worked)
+            or work.family_name is distinct from 'view'
+            and not starts_with(model.name, 'aten::empty')
+        window
+            lane as (
+                partition by piece.source_id, piece.device_id, lane_id
+                order by piece.start_ns, piece.event_id
+            )
+    ),
+    numbered as (
+        select
+            *,
+            sum(is_first::bigint) over (
+                partition by source_id, device_id, lane_id order by place
+            ) as chain_index
+        from ordered
+    ),
+    member as materialized(
+        select
+            *,
+            arg_min(name, place) over chain as first_name,
+            min(start_ns) over chain as chain_start_ns,
+            sum(dur_ns) over chain as chain_ns,
+            max(dur_ns) over chain as longest_ns,
+            count(*) over chain as chain_call_count
+        from numbered
+        where size_bytes is not null
+        window chain as (partition by source_id, device_id, lane_id, chain_index)
+        qualify chain_call_count >= 3
+    ),
+    won as (
+        select member.*, null as symptom_name, dur_ns - dur_ns * longest_ns / chain_ns as part_ns
+        from member
+        union all
+        select
+            member.*,
+            case
+                when parts.gap_kind = 'host'
+                then 'idle_host'
+                when parts.gap_kind = 'launch'
+                then 'idle_launch'
+                else 'idle_between'
+            end,
+            parts.part_ns
+        from member
+        join
+            gap_part($run_id, $phase) as parts
+            on parts.source_id = member.source_id
+            and parts.device_id is not distinct from member.device_id
+            and parts.next_event_id = member.event_id
+        where
+            not member.is_first
+            -- longer ones have causes of their own
+            and parts.part_ns < 1000000
+            and (
+                parts.gap_kind in ('host', 'launch')
+                or parts.gap_kind in ('queue', 'stream')
+                and member.dur_ns < 10000
+            )
+    )
+select
+    first_name as name,
+    cast(floor(sum(part_ns)) as bigint) as win_ns,
+    count(distinct chain_start_ns) as chain_count,
+    arg_max(chain_call_count, (chain_ns, - chain_start_ns)) as call_count,
+    arg_max(chain_start_ns - window_start_ns, (chain_ns, - chain_start_ns)) as example_offset_ns,
+    symptom_name,
+    any_value(elapsed_ns) as elapsed_ns,
+    source_id,
+    device_id
+from won
+group by source_id, device_id, first_name, symptom_name
+having win_ns > 0
+order by win_ns desc, source_id, device_id, name, symptom_name
