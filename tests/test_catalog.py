@@ -169,7 +169,6 @@ UNIQUE = {
     "process.sort_index": "numbers the processes",
     "event_id": "numbers the rows of a source; work that is joined alike has the same counters",
     "source_id": "exports of one report have each launch once; a source has one stable phase",
-    "step_index": "numbers the steps of a source",
     "configuration_id": "numbers the configurations",
     "place": "numbers the contexts around one; a source of counters fits a launch once",
     "name_rank": "numbers the names",

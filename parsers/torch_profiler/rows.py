@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import msgspec
@@ -73,8 +74,11 @@ _DEVICE_TYPES = dict(
     )
 )
 _STEP_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation", "cpu_op", "Operator"))
+_ENGINE_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation"))
 _STEP_COLUMNS = ("event_id", "start_ns", "dur_ns", "process_id", "thread_id")
 _STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
+#: Marks of serving engines, which give no number: vLLM's and xDiT's, then SGLang's.
+_ENGINE_STEP = r"execute_(\d+_)?(context|new|diffusion)_\S*\d\S*|step\[[A-Z].*\]"
 _NO_STREAM = 2**32 - 1  # -1 as uint32
 
 
@@ -244,6 +248,8 @@ class _TorchRows(EventRows):
 
     device_ids: set[int] = field(default_factory=set)
     device_ranks: set[_DeviceRank] = field(default_factory=set)
+    engine_steps: list[dict[str, Any]] = field(default_factory=list)
+    has_numbered_steps: bool = False
     slice_kinds: ClassVar = SLICE_KINDS
     flow_kinds: ClassVar = FLOW_KINDS
     slice_args: ClassVar = _SLICE_ARGS
@@ -313,21 +319,26 @@ class _TorchRows(EventRows):
         self.device_ids.update(i for i in pc.unique(device_ids).to_pylist() if i is not None)
 
     def _steps(self, slices: pa.RecordBatch) -> Iterator[Batch]:
+        """Yield the steps with a number; those of engines get theirs with the whole file."""
         names = encoded(slices["name"])
-        is_step = pc.starts_with(names.dictionary, "ProfilerStep#")
+        is_step = pc.or_(
+            pc.starts_with(names.dictionary, "ProfilerStep#"),
+            pc.match_substring_regex(names.dictionary, f"^(?:{_ENGINE_STEP})$"),
+        )
         if not is_step.true_count:
             return
-        marked = pc.indices_nonzero(is_step.take(names.indices))
-        if not len(marked):
-            return
-        rows = [
-            {key: row[key] for key in _STEP_COLUMNS}
-            | {"step_index": int(m[1]), "step_kind": _step_kind(row["category_name"])}
-            for row in slices.take(marked).to_pylist()
-            if row["category_name"] in _STEP_CATEGORIES
-            and (m := _STEP_NAME.fullmatch(row["name"].strip()))
-        ]
+        rows = []
+        for row in slices.take(pc.indices_nonzero(is_step.take(names.indices))).to_pylist():
+            if row["category_name"] not in _STEP_CATEGORIES:
+                continue
+            made = {key: row[key] for key in _STEP_COLUMNS}
+            made["step_kind"] = _step_kind(row["category_name"])
+            if numbered := _STEP_NAME.fullmatch(row["name"].strip()):
+                rows.append(made | {"step_index": int(numbered[1])})
+            elif row["category_name"] in _ENGINE_CATEGORIES and row["start_ns"] is not None:
+                self.engine_steps.append(made)
         if rows:
+            self.has_numbered_steps = True
             yield "step", batch_of_rows(STEP, rows)
 
     def instants(self, group: EventGroup) -> Iterator[Batch]:
@@ -471,12 +482,14 @@ def rows_of_part(source: Source, part: Any, report: Report) -> Iterator[Batch]:
         "is_closed": reader.is_closed,
         "device_ids": reading.device_ids,
         "device_ranks": reading.device_ranks,
+        "engine_steps": reading.engine_steps,
+        "has_numbered_steps": reading.has_numbered_steps,
         "first_ns": reading.first_ns,
     }
 
 
 def rows_of_whole(source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
-    """Yield the devices, and set the facts about the trace."""
+    """Yield the devices and the steps of engines, and set the facts about the trace."""
     top_level: dict[str, bytes] = {}
     for part in parts:
         report.absorb(part)
@@ -496,6 +509,10 @@ def rows_of_whole(source: Source, parts: Sequence[Report], report: Report) -> It
         "is_complete": is_sound(report) and any(p.notes["is_closed"] for p in parts),
         "metadata_json": metadata_json(top_level),
     }
+    if not any(p.notes["has_numbered_steps"] for p in parts):
+        marks = [mark for part in parts for mark in part.notes["engine_steps"]]
+        if rows := _numbered(marks):
+            yield "step", batch_of_rows(STEP, rows)
     seen = set().union(*(p.notes["device_ids"] for p in parts))
     described = says.get("deviceProperties") or says.get("computeProperties")
     ranks = _ranks(set().union(*(p.notes["device_ranks"] for p in parts)), report)
@@ -503,6 +520,27 @@ def rows_of_whole(source: Source, parts: Sequence[Report], report: Report) -> It
         row | {"rank_index": ranks.get(row["device_id"])} for row in _devices(described, seen)
     ]:
         yield "device", batch_of_rows(DEVICE_TABLE, rows)
+
+
+def _numbered(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the marks of engines with numbers: per process, in the order of their starts.
+
+    A mark inside of another is a part of its step. Those of devices are kept if there are as many
+    as on the host.
+    """
+    counts: dict[tuple[str, int | None], int] = {}
+    ends: dict[tuple[str, int | None], int] = {}
+    kept = []
+    for mark in sorted(marks, key=itemgetter("start_ns", "event_id")):
+        track = (mark["step_kind"], mark["process_id"] if mark["step_kind"] == "host" else None)
+        if mark["start_ns"] >= ends.get(track, mark["start_ns"]):
+            ends[track] = mark["start_ns"] + (mark["dur_ns"] or 0)
+            counts[track] = counts.get(track, 0) + 1
+            kept.append(mark | {"step_index": counts[track] - 1})
+    of_hosts = sum(count for (kind, _), count in counts.items() if kind == "host")
+    if of_hosts and counts.get(("device", None)) != of_hosts:
+        kept = [mark for mark in kept if mark["step_kind"] == "host"]
+    return kept
 
 
 def _tell_profiler_messages(says: dict[str, Any], report: Report) -> None:

@@ -41,30 +41,13 @@ with
             )
         group by work.source_id, work.device_id
     ),
-    -- the times of a gap in order: until the host began to launch, then the rest
     idle as (
         select
             source_id,
             device_id,
             'idle' as track_kind,
             gap_kind as name,
-            gap_start_ns + sum(part_ns) over (
-                partition by source_id, device_id, gap_start_ns
-                order by
-                    case
-                        gap_kind
-                        when 'data_loading'
-                        then 0
-                        when 'host'
-                        then 1
-                        when 'synchronisation'
-                        then 1
-                        else 2
-                    end,
-                    gap_kind
-                rows unbounded preceding
-            )
-            - part_ns as start_ns,
+            part_start_ns as start_ns,
             part_ns as dur_ns
         from gap_part($run_id, $phase)
     ),
@@ -136,7 +119,7 @@ with
             places.device_id,
             'steps' as track_kind,
             'step ' || spans.step_index as name,
-            coalesce(spans.start_ns, spans.mark_start_ns) as start_ns,
+            spans.start_ns,
             spans.elapsed_ns as dur_ns
         from step_span($run_id) as spans
         join places using (source_id)

@@ -11,7 +11,8 @@
 -- finding.title = "Peaks of the device are unknown"
 -- finding.evidence = "{unknown_ratio} of the kernel time ({total_ns}): {reason}; rooflines and
 -- products that could use tensor cores were not looked at"
--- finding.action = "If no file names the device, name it at ingest (--device; tracekit devices lists
+-- finding.action = "If no file names the device, name it at ingest (--device; tracekit devices
+-- lists
 -- those known); else give its peaks (--peaks)."
 -- finding.command = "summary"
 -- finding.pool = "none"

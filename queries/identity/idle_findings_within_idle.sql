@@ -1,7 +1,7 @@
 -- purpose = "Findings about idle time cannot win more than it."
 -- source = "docs/reliability.md, section Values that must agree"
--- reports = ["idle_between", "idle_data_loading", "idle_host", "idle_launch", "idle_slow_launch",
--- "idle_stall", "idle_synchronisation", "idle_unexplained", "overlap"]
+-- reports = ["idle_between", "idle_compile", "idle_data_loading", "idle_host", "idle_launch",
+-- "idle_slow_launch", "idle_stall", "idle_synchronisation", "idle_unexplained", "overlap"]
 select
     device_named(overlap.device_id, overlap.source_id) as subject,
     'findings about idle time: win_ns, summed' as first_figure,
@@ -16,6 +16,9 @@ join
             (
                 select source_id, device_id, win_ns
                 from idle_between
+                union all
+                select source_id, device_id, win_ns
+                from idle_compile
                 union all
                 select source_id, device_id, win_ns
                 from idle_data_loading

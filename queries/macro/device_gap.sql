@@ -9,7 +9,7 @@
 -- rest_kind reason-gap previous_event_id next_event_id launch_thread_id window_start_ns
 -- elapsed_ns-steps"
 -- host_end_ns = "BIGINT: start of the launch of the next work, until which the host was late;
--- gap_start_ns if earlier"
+-- gap_start_ns if earlier, gap_end_ns without work after it"
 -- call_ns = "BIGINT: part of the gap during that launch call"
 -- rest_kind = "VARCHAR: what the gap waited for after host_end_ns: launch, graph, communication,
 -- copy, stream, queue or unknown"
@@ -82,19 +82,23 @@ with
             max(event_id) as event_id,
             arg_max(work_class, event_id) as work_class,
             arg_max_null(stream_id, event_id) as stream_id,
-            arg_max_null(launch_event_id, event_id) as launch_event_id
+            arg_max_null(launch_event_id, event_id) as launch_event_id,
+            arg_max_null(launch_thread_id, event_id) as launch_thread_id
         from work
         group by place_index, end_ns
     ),
     told as (
         select
             idle.*,
-            work.launch_thread_id,
+            -- after the last work, the thread that launched it has no more to launch
+            case
+                when idle.event_id is null then ended.launch_thread_id else work.launch_thread_id
+            end as launch_thread_id,
             ended.event_id as previous_event_id,
             coalesce(work.launch_end_ns, work.launch_start_ns) as launch_end_ns,
             case
                 when idle.event_id is null
-                then 'no work after it'
+                then case when ended.launch_thread_id is null then 'no work after it' end
                 when work.launch_start_ns is null
                 then coalesce(work.launch_reason, 'launch not in the file')
                 when work.launch_start_ns > work.start_ns
@@ -106,7 +110,8 @@ with
                 when reason is not null
                 then 'unknown'
                 when
-                    work.launch_start_ns >= coalesce(idle.reach_ns, idle.gap_start_ns)
+                    idle.event_id is null
+                    or work.launch_start_ns >= coalesce(idle.reach_ns, idle.gap_start_ns)
                     or launch_end_ns >= idle.reach_ns
                 then 'launch'
                 when ended.launch_event_id = work.launch_event_id
@@ -122,7 +127,11 @@ with
             -- until then the host had not begun to launch
             case
                 when rest_kind = 'launch'
-                then greatest(least(work.launch_start_ns, idle.gap_end_ns), idle.gap_start_ns)
+                then
+                    greatest(
+                        least(coalesce(work.launch_start_ns, idle.gap_end_ns), idle.gap_end_ns),
+                        idle.gap_start_ns
+                    )
                 else idle.gap_start_ns
             end as host_end_ns
         from idle

@@ -3,7 +3,8 @@
 -- source = "Zhu 2018 (TBD), eq. 1: active time is the union over all streams; docs/metrics.md,
 -- section overlap"
 -- needs = ["attribution"]
--- depends = ["work_in_window", "work_place", "whole_window", "work_class", "summed_source"]
+-- depends = ["work_in_window", "work_place", "whole_window", "work_class", "work_span",
+-- "summed_source"]
 -- is_kept = true
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id elapsed_ns class_rank work_class work_count
@@ -24,6 +25,14 @@ with
                 run_id, source_id
             )
         join whole_window(wanted_run) as whole using (run_id, source_id)
+        join
+            (
+                select run_id, source_id, min(start_ns) as start_ns, max(end_ns) as end_ns
+                from work_span(wanted_run)
+                group by run_id, source_id
+            ) as worked using (run_id, source_id)
+        -- a mix has no times: where some work lies outside of the window, each is read
+        where worked.start_ns >= whole.start_ns and worked.end_ns <= whole.end_ns
     ),
     -- few: asking sums what they are is much faster than asking each kernel
     sorts as materialized(

@@ -2,14 +2,30 @@
 -- source = "HTA's breakdown of idle time into host, kernel and other waits; docs/metrics.md,
 -- section gaps"
 -- needs = ["attribution"]
--- depends = ["is_data_loading", "recorded_gap"]
+-- depends = ["is_compiling", "is_data_loading", "recorded_gap"]
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id gap_start_ns gap_end_ns window_start_ns
--- elapsed_ns-steps previous_event_id next_event_id gap_kind part_ns reason-gap"
+-- elapsed_ns-steps previous_event_id next_event_id gap_kind part_start_ns call_ns part_ns
+-- reason-gap"
+-- part_start_ns = "BIGINT: start of the part; loading and compiling are drawn together, first"
+-- call_ns = "BIGINT: of a part of kind launch, the time during the launch call; else 0"
 -- part_ns = "BIGINT: time of the part; the parts of a gap sum to it"
 with
-    told as materialized(select * from recorded_gap(wanted_run, wanted_phase)),
-    -- what the host did meanwhile: loading data, or a call that can wait for the device
+    -- a launch that returned so long ago is not what the device waited for
+    limits as (select 1000000 as long_ns),
+    told as materialized(
+        select
+            *,
+            row_number() over () as gap_index,
+            case
+                when rest_kind = 'launch' and gap_end_ns - host_end_ns - call_ns >= long_ns
+                then gap_end_ns - host_end_ns - call_ns
+                else 0
+            end as late_ns
+        from recorded_gap(wanted_run, wanted_phase)
+        cross join limits
+    ),
+    -- what the host did meanwhile: loading data, compiling, or a call that can wait for the device
     calls as materialized(
         select
             run_id,
@@ -17,65 +33,61 @@ with
             thread_id,
             start_ns,
             start_ns + dur_ns as end_ns,
-            slice_kind in ('annotation', 'op') as is_loading
+            case
+                when is_compiling(name)
+                then 'compile'
+                when slice_kind in ('annotation', 'op')
+                then 'data_loading'
+            end as cause
         from slice
         where
             (wanted_run is null or run_id = wanted_run)
+            and slice_kind in ('annotation', 'op', 'runtime', 'driver')
             and (
-                slice_kind in ('annotation', 'op')
+                is_compiling(name)
+                or slice_kind in ('annotation', 'op')
                 and is_data_loading(name)
                 or slice_kind in ('runtime', 'driver')
                 and (contains(name, 'ynchronize') or contains(name, 'emcpy'))
             )
             and dur_ns > 0
     ),
-    loading as (
+    spent as (
         select
             *,
             max(end_ns) over (
-                partition by run_id, source_id, thread_id
+                partition by run_id, source_id, thread_id, cause
                 order by start_ns, end_ns
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
         from calls
-        where is_loading
+        where cause is not null
     ),
     -- the union of these on each thread: intervals that do not overlap, with the time in those
     -- before
-    loaded as materialized(
+    united as materialized(
         select
             run_id,
             source_id,
             thread_id,
-            greatest(start_ns, coalesce(reach_ns, start_ns)) as load_start_ns,
-            end_ns as load_end_ns,
-            sum(end_ns - load_start_ns) over (
-                partition by run_id, source_id, thread_id order by end_ns
+            cause,
+            greatest(start_ns, coalesce(reach_ns, start_ns)) as from_ns,
+            end_ns as till_ns,
+            sum(end_ns - from_ns) over (
+                partition by run_id, source_id, thread_id, cause order by end_ns
             )
-            - (end_ns - load_start_ns) as before_ns
-        from loading
+            - (end_ns - from_ns) as before_ns
+        from spent
         where reach_ns is null or end_ns > reach_ns
     ),
-    late as (
-        select
-            told.*,
-            coalesce(
-                first.before_ns + least(told.gap_start_ns, first.load_end_ns) - first.load_start_ns,
-                0
-            ) as loaded_before_ns,
-            coalesce(waits.end_ns > told.gap_start_ns, false) as is_waiting
+    late as materialized(
+        select told.*, coalesce(waits.end_ns > told.gap_start_ns, false) as is_waiting
         from told
-        asof left join
-            loaded as first
-            on first.run_id = told.run_id
-            and first.source_id = told.source_id
-            and first.thread_id = told.launch_thread_id
-            and first.load_start_ns <= told.gap_start_ns
         asof left join
             (
                 select run_id, source_id, thread_id, start_ns, max(end_ns) as end_ns
                 from calls
-                where not is_loading
+                where cause is null
                 group by run_id, source_id, thread_id, start_ns
             ) as waits
             on waits.run_id = told.run_id
@@ -84,35 +96,81 @@ with
             and waits.start_ns <= told.gap_start_ns
         where told.host_end_ns > told.gap_start_ns
     ),
-    split as materialized(
+    caused as materialized(
         select
             late.*,
+            causes.cause,
             cast(
                 coalesce(
-                    last.before_ns + least(late.host_end_ns, last.load_end_ns) - last.load_start_ns,
+                    last.before_ns + least(late.host_end_ns, last.till_ns) - last.from_ns,
                     0
-                )
-                - late.loaded_before_ns as bigint
-            ) as data_loading_ns
+                ) - coalesce(
+                    first.before_ns + least(late.gap_start_ns, first.till_ns) - first.from_ns, 0
+                ) as bigint
+            ) as cause_ns
         from late
+        cross join (select distinct cause from united) as causes
         asof left join
-            loaded as last
+            united as first
+            on first.run_id = late.run_id
+            and first.source_id = late.source_id
+            and first.thread_id = late.launch_thread_id
+            and first.cause = causes.cause
+            and first.from_ns <= late.gap_start_ns
+        asof left join
+            united as last
             on last.run_id = late.run_id
             and last.source_id = late.source_id
             and last.thread_id = late.launch_thread_id
-            and last.load_start_ns <= late.host_end_ns
+            and last.cause = causes.cause
+            and last.from_ns <= late.host_end_ns
+    ),
+    -- loading that compiles is compiling
+    causes as (
+        select
+            *,
+            gap_start_ns + cast(
+                coalesce(
+                    sum(cause_ns) over (
+                        partition by gap_index
+                        order by cause
+                        rows between unbounded preceding and 1 preceding
+                    ),
+                    0
+                ) as bigint
+            ) as part_start_ns,
+            least(cause_ns, host_end_ns - part_start_ns) as part_ns
+        from caused
     ),
     parts as (
-        select * replace (null as reason), 'data_loading' as gap_kind, data_loading_ns as part_ns
-        from split
+        select * replace (null as reason, 0 as call_ns), cause as gap_kind
+        from causes
         union all by name
         select
-            * replace (null as reason),
+            late.* replace (null as reason, 0 as call_ns),
             case when is_waiting then 'synchronisation' else 'host' end as gap_kind,
-            host_end_ns - gap_start_ns - data_loading_ns as part_ns
-        from split
+            late.gap_start_ns + coalesce(known.known_ns, 0) as part_start_ns,
+            late.host_end_ns - part_start_ns as part_ns
+        from late
+        left join
+            (
+                select gap_index, cast(sum(part_ns) as bigint) as known_ns
+                from causes
+                group by gap_index
+            ) as known using (gap_index)
         union all by name
-        select *, rest_kind as gap_kind, gap_end_ns - host_end_ns as part_ns
+        select
+            *,
+            rest_kind as gap_kind,
+            host_end_ns as part_start_ns,
+            gap_end_ns - host_end_ns - late_ns as part_ns
+        from told
+        union all by name
+        select
+            * replace ('launched long before it begins' as reason, 0 as call_ns),
+            'unknown' as gap_kind,
+            gap_end_ns - late_ns as part_start_ns,
+            late_ns as part_ns
         from told
     )
 select
@@ -126,6 +184,8 @@ select
     previous_event_id,
     next_event_id,
     gap_kind,
+    part_start_ns,
+    call_ns,
     part_ns,
     reason
 from parts

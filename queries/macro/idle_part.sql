@@ -8,10 +8,11 @@
 -- parameters = "wanted_run wanted_phase"
 -- columns = "source_id-rank device_id elapsed_ns-steps idle_kind op_name gap_count part_ns
 -- longest_ns host_name reason"
--- idle_kind = "VARCHAR: data_loading, synchronisation, host and launch as in gap_part; stall: host,
--- for 1 ms or more; slow_launch: in a launch call, for 1 ms or more; between: queued in time,
--- before work below 10 µs; queued: before longer work; unexplained: unknown, or 1 ms or more after
--- the launch returned; not_recorded: it can be work without a record"
+-- idle_kind = "VARCHAR: data_loading, compile, synchronisation, host, launch and not_recorded as in
+-- gap_part; stall: host, for 1 ms or more; slow_launch: in a launch call, for 1 ms or more;
+-- between:
+-- queued in time, before work below 10 µs; queued: before longer work; unexplained: unknown, or
+-- queued in time for 1 ms or more"
 -- op_name = "operator that launched the next work; without one, that work"
 -- gap_count = "BIGINT: gaps with this cause before it"
 -- part_ns = "BIGINT: their idle time of this cause"
@@ -39,24 +40,14 @@ with
             parts.device_id,
             parts.elapsed_ns,
             parts.gap_kind,
-            parts.gap_start_ns,
-            parts.gap_end_ns,
+            parts.part_start_ns,
             parts.part_ns,
             parts.reason,
             coalesce(work.op_name, work.name) as op_name,
             work.launch_thread_id,
             work.end_ns - work.start_ns as next_ns,
-            -- the part of a launch in its call, and the rest, after it returned
-            case
-                when parts.gap_kind = 'launch'
-                then
-                    greatest(
-                        least(coalesce(work.launch_end_ns, work.launch_start_ns), parts.gap_end_ns)
-                        - (parts.gap_end_ns - parts.part_ns),
-                        0
-                    )
-            end as call_ns,
-            parts.part_ns - call_ns as delay_ns,
+            parts.call_ns,
+            parts.part_ns - parts.call_ns as delay_ns,
             long_ns,
             short_ns
         from gap_part(wanted_run, wanted_phase) as parts
@@ -75,9 +66,7 @@ with
         select
             * exclude (part_ns, reason),
             case
-                when gap_kind = 'launch' and greatest(call_ns, delay_ns) >= long_ns
-                then call_ns
-                else part_ns
+                when gap_kind = 'launch' and call_ns >= long_ns then call_ns else part_ns
             end as part_ns,
             case
                 when gap_kind = 'host' and part_ns >= long_ns
@@ -85,8 +74,14 @@ with
                 when gap_kind = 'launch' and call_ns >= long_ns
                 then 'slow_launch'
                 when
-                    gap_kind
-                    in ('data_loading', 'synchronisation', 'host', 'launch', 'not_recorded')
+                    gap_kind in (
+                        'data_loading',
+                        'compile',
+                        'synchronisation',
+                        'host',
+                        'launch',
+                        'not_recorded'
+                    )
                 then gap_kind
                 when gap_kind = 'unknown' or part_ns >= long_ns
                 then 'unexplained'
@@ -98,21 +93,18 @@ with
                 when idle_kind = 'unexplained'
                 then coalesce(reason, 'launched before the gap began')
             end as reason,
-            case
-                when idle_kind = 'slow_launch'
-                then gap_end_ns - delay_ns - (call_ns >> 1)
-                else gap_start_ns + (part_ns >> 1)
-            end as middle_ns
+            part_start_ns
+            + (case when idle_kind = 'slow_launch' then call_ns else part_ns end >> 1) as middle_ns
         from told
         union all by name
         select
             * exclude (part_ns, reason),
             delay_ns as part_ns,
-            case when delay_ns >= long_ns then 'unexplained' else 'launch' end as idle_kind,
-            case when delay_ns >= long_ns then 'launched long before it begins' end as reason,
-            gap_end_ns - (delay_ns >> 1) as middle_ns
+            'launch' as idle_kind,
+            null as reason,
+            part_start_ns + call_ns + (delay_ns >> 1) as middle_ns
         from told
-        where greatest(call_ns, delay_ns) >= long_ns
+        where gap_kind = 'launch' and call_ns >= long_ns
     ),
     grouped as materialized(
         select
@@ -135,7 +127,7 @@ with
     longest as (
         select *
         from grouped
-        where idle_kind in ('stall', 'data_loading', 'synchronisation', 'slow_launch')
+        where idle_kind in ('stall', 'data_loading', 'compile', 'synchronisation', 'slow_launch')
         qualify
             row_number() over (
                 partition by source_id, device_id order by longest_ns desc, idle_kind, op_name

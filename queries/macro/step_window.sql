@@ -9,8 +9,8 @@
 -- inclusive)"
 -- columns = "run_id source_id first_step_index last_step_index start_ns end_ns"
 -- first_step_index = "BIGINT: first step; NULL: all work, in a step or not"
--- start_ns = "start of the first work of the first step, or of all work"
--- end_ns = "end of the last step, as in step_span, or of all work"
+-- start_ns = "start of the first step, or of the whole window"
+-- end_ns = "end of the last step, or of the whole window"
 with
     phases as (
         select
@@ -116,7 +116,7 @@ left join
             first_asked as first_step_index,
             last_asked as last_step_index,
             min(start_ns) as start_ns,
-            arg_max(end_ns, step_index) as end_ns
+            max(end_ns) as end_ns
         from chosen
         group by run_id, source_id, first_asked, last_asked
     )

@@ -31,6 +31,11 @@ join
 where
     (wanted_run is null or work.run_id = wanted_run)
     and (
-        places.first_step_index is null
-        or (work.start_ns < places.end_ns and work.end_ns > places.start_ns)
+        (work.start_ns < places.end_ns and work.end_ns > places.start_ns)
+        -- what takes no time, at the start or the end of all
+        or (
+            places.first_step_index is null
+            and work.start_ns >= places.start_ns
+            and work.end_ns <= places.end_ns
+        )
     )

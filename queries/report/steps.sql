@@ -9,19 +9,18 @@
 -- "joined_bound"]
 -- parameters = "run_id"
 -- columns = "step_name rank_index elapsed_ns is_stable reason busy_ratio kernel_count-step
--- steps_per_s samples_per_s spread_ratio step_count mean_ns longest_ns stall_ns kernel_ns mark_ns
--- busy_ns work_count-step step_kind start_ns step_index source_id total_flop total_bytes
--- fp32_utilization_ratio known_ratio"
+-- steps_per_s samples_per_s spread_ratio step_count mean_ns longest_ns stall_ns kernel_ns
+-- host_ns-step busy_ns device_ns-step work_count-step step_kind start_ns step_index source_id
+-- total_flop total_bytes fp32_utilization_ratio known_ratio"
 -- answer = "elapsed_ns reason busy_ratio"
 -- step_name = "VARCHAR: step number; (stable) or (all): median of those steps, rounded"
--- elapsed_ns = "from its first launched work to that of the next step; without device work, the
--- duration of its mark"
+-- elapsed_ns = "from when the step before it was done (for the first, the start of its mark) until
+-- it was: the next one is marked and its work has ended"
 -- is_stable = "BOOLEAN: in the stable phase"
 -- reason = "why the step is not stable, or why there is no stable phase; for (stable): that these
--- are less than half of the steps or of their time"
+-- are less than half of the steps or of their time; else why busy_ratio is NULL"
 -- busy_ratio = "busy_ns / (elapsed_ns x devices); for (stable) and (all), summed first"
--- steps_per_s = "DOUBLE: for (stable) and (all): steps / time from the first start to the last
--- end; NULL if a step between is missing"
+-- steps_per_s = "DOUBLE: for (stable) and (all): 1 / mean_ns"
 -- samples_per_s = "DOUBLE: steps_per_s x the run's metric samples_per_step, else its label batch:
 -- samples per source and step"
 -- spread_ratio = "for (stable) and (all): (longest - shortest) / median; NULL for fewer than two
@@ -29,14 +28,14 @@
 -- step_count = "for (stable) and (all): steps"
 -- mean_ns = "for (stable) and (all): mean time"
 -- longest_ns = "BIGINT: for (stable) and (all): longest time"
--- stall_ns = "BIGINT: for a stalled step: device idle time in its mark (without device work: its
--- time) above the median of all steps, if that exceeds the median step time; for (stable) and
+-- stall_ns = "BIGINT: for a stalled step: device idle time in it (without device work: its time)
+-- above the median of all steps, if that exceeds the median step time; for (stable) and
 -- (all): the sum"
--- mark_ns = "BIGINT: duration of the mark; for a host mark, time on the host"
 -- busy_ns = "time in it with a kernel, copy or memset running, from any step; summed over devices"
 -- step_kind = "VARCHAR: source of the mark: host (the loop), device, or detected (repeating
 -- kernels)"
--- start_ns = "start of its first launched work; without work, of its mark"
+-- start_ns = "when the step before it was done; for the first, start of its mark, or if detected
+-- of its first launch"
 -- step_index = "step number; NULL for (stable) and (all)"
 -- total_flop = "operations of its kernels, by joined counters (median); NULL without counters"
 -- total_bytes = "device memory bytes of its kernels, by joined counters"
@@ -117,12 +116,6 @@ with
                 union
                 select source_id, end_ns
                 from spans
-                union
-                select source_id, mark_start_ns
-                from spans
-                union
-                select source_id, mark_start_ns + mark_ns
-                from spans
             ) using (source_id)
         where time_ns is not null
     ),
@@ -142,16 +135,13 @@ with
     ),
     measured as (
         select
-            spans.* replace (
-                coalesce(spans.start_ns, mark_start_ns) as start_ns,
-                coalesce(spans.end_ns, mark_start_ns + mark_ns) as end_ns
-            ),
+            spans.*,
             cast(ended.busy_ns - began.busy_ns as bigint) as busy_ns,
             ended.device_count,
             case
                 when ended.device_count is null
                 then spans.elapsed_ns
-                else mark_ns - ratio(mark_ended.busy_ns - mark_began.busy_ns, ended.device_count)
+                else spans.elapsed_ns - ratio(ended.busy_ns - began.busy_ns, ended.device_count)
             end as wait_ns,
             coalesce(step_index between first_step_index and last_step_index, false) as is_stable,
             phases.reason as phase_reason,
@@ -170,14 +160,6 @@ with
             reached as began on began.source_id = spans.source_id and began.time_ns = spans.start_ns
         left join
             reached as ended on ended.source_id = spans.source_id and ended.time_ns = spans.end_ns
-        left join
-            reached as mark_began
-            on mark_began.source_id = spans.source_id
-            and mark_began.time_ns = spans.mark_start_ns
-        left join
-            reached as mark_ended
-            on mark_ended.source_id = spans.source_id
-            and mark_ended.time_ns = spans.mark_start_ns + spans.mark_ns
     ),
     told as (
         select
@@ -210,7 +192,7 @@ with
             ratio(sum(busy_ns), sum(elapsed_ns * device_count)) as busy_ratio,
             cast(median(kernel_count) as bigint) as kernel_count,
             cast(median(kernel_ns) as bigint) as kernel_ns,
-            rate_of_steps(step_index, elapsed_ns, start_ns, end_ns) as steps_per_s,
+            rate_of_steps(elapsed_ns) as steps_per_s,
             case
                 when count(elapsed_ns) > 1
                 then ratio(max(elapsed_ns) - min(elapsed_ns), median(elapsed_ns))
@@ -223,8 +205,9 @@ with
             max(elapsed_ns) as longest_ns,
             cast(sum(stall_ns) as bigint) as stall_ns,
             any_value(step_kind) as step_kind,
-            cast(median(mark_ns) as bigint) as mark_ns,
+            cast(median(host_ns) as bigint) as host_ns,
             cast(median(busy_ns) as bigint) as busy_ns,
+            cast(median(device_ns) as bigint) as device_ns,
             cast(median(work_count) as bigint) as work_count,
             min(start_ns) as start_ns,
             median(total_flop) as total_flop,
@@ -262,7 +245,7 @@ select
     source_file.rank_index,
     elapsed_ns,
     is_stable,
-    reason,
+    coalesce(reason, case when busy_ratio is null then 'no work of a device' end) as reason,
     busy_ratio,
     kernel_count,
     steps_per_s,
@@ -273,8 +256,9 @@ select
     longest_ns,
     stall_ns,
     kernel_ns,
-    mark_ns,
+    host_ns,
     busy_ns,
+    device_ns,
     work_count,
     step_kind,
     start_ns,

@@ -35,30 +35,8 @@ with
         select place_index, stream_id, work_class, event_id, name, start_ns, end_ns
         from work_in_window($run_id, $phase)
     ),
-    -- the times of a gap in order: until the host began to launch, then the rest
     idle as (
-        select
-            places.place_index,
-            gap_kind,
-            next_event_id,
-            part_ns,
-            gap_start_ns + sum(part_ns) over (
-                partition by places.place_index, gap_start_ns
-                order by
-                    case
-                        gap_kind
-                        when 'data_loading'
-                        then 0
-                        when 'host'
-                        then 1
-                        when 'synchronisation'
-                        then 1
-                        else 2
-                    end,
-                    gap_kind
-                rows unbounded preceding
-            )
-            - part_ns as part_start_ns
+        select places.place_index, gap_kind, next_event_id, part_ns, part_start_ns
         from gap_part($run_id, $phase) as parts
         join
             places

@@ -12,7 +12,7 @@
 -- peak_ratio fp32_known_ratio device_count reason run_id"
 -- samples_per_s = "DOUBLE: throughput of all devices: steps_per_s x the label batch, or the
 -- metric samples_per_step"
--- steps_per_s = "DOUBLE: steps of the phase / their time; NULL without steps"
+-- steps_per_s = "DOUBLE: 1 / mean time of the steps of the phase; NULL without steps"
 -- busy_ratio = "GPU compute utilization (eq. 1): time with a kernel / elapsed time, over all
 -- devices"
 -- fp32_utilization_ratio = "FP32 utilization (eq. 2): FP32 operations / (FP32 peak x busy time),
@@ -40,12 +40,7 @@ with
         select run_id, avg(steps_per_s) as steps_per_s
         from
             (
-                select
-                    spans.run_id,
-                    spans.source_id,
-                    rate_of_steps(
-                        spans.step_index, spans.elapsed_ns, spans.start_ns, spans.end_ns
-                    ) as steps_per_s
+                select spans.run_id, spans.source_id, rate_of_steps(spans.elapsed_ns) as steps_per_s
                 from step_span(null) as spans
                 left join chosen_step(null, $phase) as chosen using (run_id, source_id)
                 where

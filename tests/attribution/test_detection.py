@@ -90,10 +90,11 @@ def test_steps_without_marks_are_rows_of_the_step_table(ingested: Ingested) -> N
         "SELECT step_index, step_kind, start_ns, dur_ns, device_id, event_id FROM step ORDER BY 1"
     )
     assert answer(database, steps) == [
-        (0, "detected", 1_000_000, 100_000, 0, None),
-        (1, "detected", 1_100_000, 100_000, 0, None),
-        (2, "detected", 1_200_000, 100_000, 0, None),
-        (3, "detected", 1_300_000, 80_000, 0, None),  # to the end of its last kernel
+        # from the launch of the first kernel, 50 µs before it
+        (0, "detected", 950_000, 100_000, 0, None),
+        (1, "detected", 1_050_000, 100_000, 0, None),
+        (2, "detected", 1_150_000, 100_000, 0, None),
+        (3, "detected", 1_250_000, 130_000, 0, None),  # to the end of its last kernel
     ]
     works = "SELECT step_index, count(*) FROM attribution GROUP BY 1 ORDER BY 1"
     assert answer(database, works) == [(number, 8) for number in range(4)]

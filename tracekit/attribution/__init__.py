@@ -62,13 +62,13 @@ def attributed(gathered: Gathered, folder: Path, tell: Callable[..., None]) -> I
     recorded = steps.joined_steps(gathered.taken("steps"), tracks)
     if recorded.are_none():
         shown = detected(done)
-        yield from shown.rows()
         recorded = replace(recorded, of_work=shown.step)
     host = host_of(found, recorded.of_host, texts, tracks)
     del found  # the host has it, sorted
     give_back()
     origins = origins_of(done, host, recorded, captured, texts, tracks)
     if recorded.of_work is not None:
+        yield from shown.rows(origins.launch, host.slices.start_ns)
         step = steps_of_calls(host.after, origins.launch, recorded.of_work)
         host = replace(host, step=packed(step))
     if unrecorded is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import NONE, Flags, Ints, ends, in_parts, nullable
+from tracekit.attribution.columns import NONE, Codes, Flags, Ints, ends, in_parts, nullable
 from tracekit.attribution.repeats import find_steps
 from tracekit.attribution.rows import Batch
 from tracekit.attribution.work import DeviceWork
@@ -17,11 +17,12 @@ from tracekit.schema import STEP, TEXT, batch
 
 @dataclass(frozen=True, slots=True)
 class _OnDevice:
-    """The steps of one device, and the step of each of its works (`places`)."""
+    """The steps of one device, their first works, and the step of each work (`places`)."""
 
     device_id: int
     start_ns: Ints
     end_ns: Ints
+    first_work: Ints
     places: Ints
     step: Ints
 
@@ -33,14 +34,21 @@ class Detected:
     devices: tuple[_OnDevice, ...]
     step: Ints
 
-    def rows(self) -> Iterator[Batch]:
-        """The rows of `step`, per device."""
+    def rows(self, launch: Codes, slice_start_ns: Ints) -> Iterator[Batch]:
+        """Return the rows of `step`, per device, each from the launch of its first work.
+
+        `launch` is the place of the slice that launched each work, -1 if unknown, and
+        `slice_start_ns` the start of each slice.
+        """
         for device in self.devices:
             count = len(device.start_ns)
+            start_ns = _launched(device, launch, slice_start_ns)
+            is_followed = np.append(device.end_ns[:-1] == device.start_ns[1:], False)
+            end_ns = np.where(is_followed, np.append(start_ns[1:], NONE), device.end_ns)
             columns = {
                 "step_index": np.arange(count),
-                "start_ns": device.start_ns,
-                "dur_ns": _between(device.start_ns, device.end_ns),
+                "start_ns": start_ns,
+                "dur_ns": _between(start_ns, end_ns),
                 "device_id": np.full(count, device.device_id),
             }
             arrays = {name: nullable(column) for name, column in columns.items()}
@@ -99,7 +107,17 @@ def _on_device(work: DeviceWork, device: int, has_start: Flags) -> _OnDevice:
     is_followed = np.append(found.first[1:] == found.end[:-1], False)[: len(found.first)]
     following = start[np.where(is_followed, found.end, found.first)]
     end_ns = np.where(is_followed, following, till[found.end - 1])
-    return _OnDevice(device, start[found.first], end_ns, places, step)
+    return _OnDevice(device, start[found.first], end_ns, places[found.first], places, step)
+
+
+def _launched(device: _OnDevice, launch: Codes, slice_start_ns: Ints) -> Ints:
+    """Return where the steps start: with their first launches if all are known, else with work."""
+    places = launch[device.first_work]
+    if (places < 0).any():
+        return device.start_ns
+    launched = slice_start_ns[places]
+    is_usable = (launched <= device.start_ns).all() and (np.diff(launched) > 0).all()
+    return launched if is_usable and (launched != NONE).all() else device.start_ns
 
 
 def _between(start: Ints, end: Ints) -> Ints:

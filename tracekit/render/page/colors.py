@@ -32,6 +32,7 @@ COLORS: dict[str, tuple[str, str]] = {
     "idle": _GREY,
     "host": _FREE[1],
     "data_loading": _FREE[4],
+    "compile": _FREE[8],
     "synchronisation": _FREE[2],
     "launch": _FREE[5],
     "graph": _FREE[9],

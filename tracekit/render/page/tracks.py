@@ -25,6 +25,7 @@ KINDS = {
     "memset": "memory sets",
     "host": "waits for the host",
     "data_loading": "waits for data",
+    "compile": "waits for compiling",
     "synchronisation": "waits for a synchronization",
     "launch": "waits for a launch",
     "graph": "within a graph",
