@@ -6,7 +6,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from tests.mutation.by_audit import FIXTURES
-from tests.transformations.changes_of_traces import RUN, TRACES
+from tests.transformations.changes_of_traces import TRACES
+from tests.transformations.making import RUN
 from tests.transformations.reports import Answers
 from tracekit.audit import asks_only_for_a_run
 from tracekit.catalog import catalog
