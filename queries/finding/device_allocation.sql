@@ -78,6 +78,8 @@ with
             and parts.device_id is not distinct from gaps.device_id
             and parts.gap_start_ns = gaps.gap_start_ns
             and parts.gap_kind in ('host', 'synchronisation')
+        -- what is allocated before the first work is allocated once
+        where gaps.previous_event_id is not null
     ),
     recurring as (
         select *
