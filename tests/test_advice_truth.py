@@ -206,15 +206,15 @@ READ: dict[str, list[tuple[str, int]]] = {
     # 4.5 ms, but none of the 2,613 operators has shapes.
     "torch/deepview-raw-rtx3060ti-stack.json.gz": [],
     # Busy for 0.31 ms only. 320 µs in launch calls, 98 after them. addmm 198 µs beside 23, flash
-    # attention 37 beside 1, layer norm, add and gelu 53. The step is marked 0.46 ms before its work;
-    # memsets that are not in the file can have run in 0.18 ms of what the launches take.
+    # attention 37 beside 1, layer norm, add and gelu 53. The step is marked 0.46 ms before its
+    # work; memsets that are not in the file can have run in 0.18 ms of what the launches take.
     "torch/tracelens-bertsmall-h100.json.gz": [
         ("idle_host", 3_532_000),
         ("op_below_roof", 265_000),
         ("idle_launch", 258_200),
     ],
-    # One graph: idle for 25 µs of 10.74 ms. Its step is marked 8.37 ms before: a launch after 0.53 ms,
-    # whose work begins 7.83 ms after it returned.
+    # One graph: idle for 25 µs of 10.74 ms. Its step is marked 8.37 ms before: a launch after
+    # 0.53 ms, whose work begins 7.83 ms after it returned.
     "torch/tracelens-vllm-decode-graph-mi300.json.gz": [
         ("idle_unexplained", 7_826_000),
         ("idle_host", 534_300),
@@ -228,8 +228,8 @@ READ: dict[str, list[tuple[str, int]]] = {
         ("idle_synchronisation", 351_700),
     ],
     # Idle for 5.09 of 6.87 ms: all gaps below 130 µs, 16 µs from each call to its kernel. addmm
-    # 942 µs beside 103, flash attention 375 beside 11, layer norm, add and gelu 335 beside 50. 0.51 ms
-    # before the first work, 0.08 after the last.
+    # 942 µs beside 103, flash attention 375 beside 11, layer norm, add and gelu 335 beside 50.
+    # 0.51 ms before the first work, 0.08 after the last.
     "torch/tracelens-nsfwvit-mi300x-flops-mem-stack.json.gz": [
         ("idle_host", 3_120_000),
         ("idle_launch", 2_502_300),
