@@ -185,10 +185,10 @@ def test_each_rank_of_a_merged_file_has_ids_of_its_own(tmp_path: Path) -> None:
     assert [(row["device_id"], row["rank_index"]) for row in ranks] == [(0, 0), (1, 1)]
 
 
-def test_processes_with_text_for_a_number_are_several(tmp_path: Path) -> None:
+def test_processes_with_a_rank_for_a_number_are_several(tmp_path: Path) -> None:
     events = [
-        launch(7, 10, pid="worker a", External_id=1),
-        launch(7, 12, pid="worker b", External_id=2),
+        launch(7, 10, pid="worker [TP00]", External_id=1),
+        launch(7, 12, pid="worker [TP01]", External_id=2),
         kernel("of_a", 30, 5, correlation=7, External_id=1),
         kernel("of_neither", 50, 5, correlation=7),
     ]

@@ -18,8 +18,8 @@ PLACE = ("process_id", "thread_id", "track_name")
 class Tracks:
     """Distinct processes and threads; their codes are places here.
 
-    A process is its id, or the text that a merged file gives instead. Processes with equal rank
-    labels, such as ``[TP01]``, are of one rank.
+    A process is its id, or the text with a rank label, such as ``[TP01]``, that a merged file gives
+    instead. Processes with equal labels are of one rank.
     """
 
     processes: list[int | str | None] = field(default_factory=list)
@@ -98,7 +98,10 @@ class Tracks:
 
 
 def _process(process_id: int | None, thread_id: int | None, name: str | None) -> int | str | None:
-    """A process: its id, else its text, which without a thread may be that of the thread, too."""
-    if process_id is not None or name is None:
+    """Return a process: its id, else its text if that tells the rank.
+
+    Other texts may name a thread: those of one process belong together.
+    """
+    if process_id is not None or name is None or (label := rank_label(name)) is None:
         return process_id
-    return name if thread_id is not None else rank_label(name)
+    return label if thread_id is None else name
