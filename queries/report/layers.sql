@@ -44,7 +44,9 @@ select
     net_name,
     net_index,
     case
-        when layer.basis = 'caffe time' then 'no operators in the log' else work.work_reason
+        when layer.basis = 'caffe time'
+        then 'no operators in the log'
+        else coalesce(work.work_reason, work.reason)
     end as work_reason,
     work.bandwidth_ratio,
     work.provenance_kind,
