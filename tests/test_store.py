@@ -122,6 +122,14 @@ def test_pandas_reads_it(tmp_path: Path, gpu_trace: Path, name: str) -> None:
     assert frame["source_id"].unique().tolist() == [outcome.source_id]
 
 
+def lost_records(folder: Path) -> Path:
+    call = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1}
+    call |= {"ts": 1, "dur": 1, "args": {"correlation": 1}}
+    file = folder / "lost.json"
+    file.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [call]}))
+    return file
+
+
 def test_files_hold_the_columns_of_the_schema(
     tmp_path: Path, gpu_trace: Path, cpu_trace: Path, traces: Path
 ) -> None:
@@ -137,6 +145,8 @@ def test_files_hold_the_columns_of_the_schema(
     bring_in(tmp_path / "S", tools / "input-pipeline-tpu" / "input_pipeline.pb")
     bring_in(tmp_path / "S", traces.parent / "caffe_time" / "means" / "caffe.log")
     bring_in(tmp_path / "S", traces.parent / "results_table" / "hand-made" / "sweep.csv")
+    # a launch without a device record, for launch_call and unrecorded_launch
+    bring_in(tmp_path / "S", lost_records(tmp_path))
     for part in ("trace.json.gz", "raw.csv.gz"):  # for kernel_match and match_counter
         bring_in(tmp_path / "S", traces.parent / "h100" / "micro" / part, run_name="micro")
     join(Database(open_store(tmp_path / "S")), "micro", "micro")

@@ -335,7 +335,11 @@ class _TorchRows(EventRows):
             made["step_kind"] = _step_kind(row["category_name"])
             if numbered := _STEP_NAME.fullmatch(row["name"].strip()):
                 rows.append(made | {"step_index": int(numbered[1])})
-            elif row["category_name"] in _ENGINE_CATEGORIES and row["start_ns"] is not None:
+            elif (
+                row["category_name"] in _ENGINE_CATEGORIES
+                and row["start_ns"] is not None
+                and not row["name"].startswith("ProfilerStep#")
+            ):
                 self.engine_steps.append(made)
         if rows:
             self.has_numbered_steps = True

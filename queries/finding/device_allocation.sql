@@ -5,12 +5,11 @@
 -- needs = ["slice", "attribution"]
 -- depends = ["device_gap", "gap_part", "device_work"]
 -- parameters = "run_id phase"
--- columns = "name win_ns call_count longest_ns-overhead example_offset_ns op_name-after
+-- columns = "name win_ns call_count longest_ns-call example_offset_ns op_name-after
 -- symptom_name elapsed_ns source_id-rank device_id"
 -- name = "VARCHAR: call"
 -- win_ns = "its time in the idle time of the device, before the next launch began"
 -- call_count = "BIGINT: calls in the idle time of the device"
--- longest_ns-overhead = "BIGINT: longest such time"
 -- finding.title = "The device waits while memory is allocated or freed"
 -- finding.evidence = "{call_count:call} while the device was idle, most time in {name}; longest
 -- {longest_ns}, {example_offset_ns} after the start, before {op_name}"

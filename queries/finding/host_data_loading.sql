@@ -3,12 +3,11 @@
 -- needs = ["op_call", "slice"]
 -- depends = ["is_data_loading"]
 -- parameters = "run_id"
--- columns = "name win_ns call_count longest_ns-overhead example_offset_ns elapsed_ns
+-- columns = "name win_ns call_count longest_ns-call example_offset_ns elapsed_ns
 -- source_id-rank device_id-none"
 -- name = "VARCHAR: annotation or operator that loads data"
 -- win_ns = "BIGINT: its time on the thread that loads longest; nested ones count once"
 -- call_count = "BIGINT: how often it loads"
--- longest_ns-overhead = "BIGINT: longest such time"
 -- elapsed_ns = "BIGINT: time of the operators"
 -- finding.title = "The program waits for data"
 -- finding.evidence = "{call_count:time} in {name}; longest {longest_ns}, {example_offset_ns} after

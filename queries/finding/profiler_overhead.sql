@@ -4,11 +4,10 @@
 -- needs = ["slice", "attribution"]
 -- depends = ["device_gap"]
 -- parameters = "run_id phase"
--- columns = "name win_ns call_count longest_ns-overhead elapsed_ns source_id-rank device_id"
+-- columns = "name win_ns call_count longest_ns-call elapsed_ns source_id-rank device_id"
 -- name = "VARCHAR: what it did"
 -- win_ns = "its time in the idle time of the device between work"
 -- call_count = "BIGINT: how often while the device was idle"
--- longest_ns-overhead = "BIGINT: longest such time"
 -- finding.title = "The profiler takes time itself"
 -- finding.evidence = "{call_count:time} while the device was idle, most {name}; longest
 -- {longest_ns}"

@@ -3,7 +3,7 @@
 -- them; without a device, of operators on a thread of the host."
 -- source = "docs/metrics.md, section Findings"
 -- needs = ["op_call", "calling_context"]
--- depends = ["device_gap", "gap_part", "step_window"]
+-- depends = ["gap_part", "step_window"]
 -- parameters = "run_id phase"
 -- columns = "name-operator win_ns chain_count call_count example_offset_ns symptom_name
 -- elapsed_ns source_id-rank device_id"
@@ -122,7 +122,8 @@ with
         qualify chain_call_count >= 3
     ),
     won as (
-        select member.*, null as symptom_name, dur_ns - dur_ns * longest_ns / chain_ns as part_ns
+        select
+            member.*, null as symptom_name, dur_ns - dur_ns * ratio(longest_ns, chain_ns) as part_ns
         from member
         union all
         select

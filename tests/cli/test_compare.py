@@ -241,7 +241,7 @@ def test_what_is_within_noise_does_not_fail(
     )
     assert (answer.code, answer.messages) == (0, "")
     assert answer.text.startswith(
-        "B takes about as long per step as A (3.917 ms → 3.956 ms, within"
+        "B takes about as long per step as A (3.967 ms → 4.006 ms, within"
     )
 
 

@@ -23,7 +23,7 @@ def test_kinds_come_first_then_names(
     answer = tracekit("critical-path", "gpu", "--store", filled, "--top", "3")
     assert (answer.code, answer.messages) == (0, "")
     lines = answer.text.splitlines()
-    assert lines[0].startswith("Critical path of 10.11 ms: ")
+    assert lines[0].startswith("Critical path of 11.90 ms: ")
     rows = [line.split() for line in lines if line.startswith(("host", "launch", "kernel"))]
     assert rows[0][:2] == ["host", "(all)"]
     assert "run: gpu" in lines

@@ -145,10 +145,10 @@ def test_a_stable_phase_that_is_the_lesser_part_is_told(
     # 2 x 60 ms of sleep, and 6 x 5.7 ms
     assert "mean 25.09 ms" in lines["all steps"]
     assert "warning: stable are 2 of 6 steps, 7.6 % of their time" in lines["all steps"]
-    assert lines["stalls"].startswith("2 of 6 steps lost 116.6 ms")
+    assert lines["stalls"].startswith("2 of 6 steps lost 116.4 ms")
     notes = tracekit("compare", "baseline", "gc_stall", "--store", store).text
-    assert "all steps: A 6 steps of 5.716 ms on average, B 6 steps of 15.17 ms" in notes
-    assert "warning: B: stable are 3 of 6 steps, 19.4 % of their time" in notes
+    assert "all steps: A 6 steps of 5.716 ms on average, B 6 steps of 25.09 ms" in notes
+    assert "warning: B: stable are 2 of 6 steps, 7.6 % of their time" in notes
     lines = {
         r["about"]: r["summary"]
         for r in csv.DictReader(io.StringIO(tracekit("summary", "baseline", *words).text))

@@ -80,7 +80,7 @@ def test_steps_have_no_more_time_to_win_than_they_take(ingested: Ingested) -> No
         check_advice(database, run, phase)
     one = {row["finding_name"]: row for row in advise(database, run, "1..1", 0).rows()}
     whole = {row["finding_name"]: row for row in advise(database, run, "all", 0).rows()}
-    assert 0 < one["idle_host"]["win_ns"] < whole["idle_host"]["win_ns"]
+    assert 0 < one["idle_host"]["win_ns"] <= whole["idle_host"]["win_ns"]
 
 
 def test_a_finding_has_the_columns_by_which_it_is_ranked() -> None:
