@@ -1,4 +1,7 @@
-"""Critical paths of traces written by hand, with each piece worked out beside them (in µs)."""
+"""Critical paths of traces written by hand, with each piece worked out beside them (in µs).
+
+Without marks of steps the path begins with the first call: 5 µs of launch before its kernel.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ def test_a_device_that_waits_for_the_host(tmp_path: Path) -> None:
     for at in (0, 100, 200):
         trace.launch("gemm", at, at + 5, 10)
     answer = trace.path(tmp_path)
-    # from 5, when the first kernel starts, to 215: the host until 200, the launch, the kernel
-    assert answer.kinds == {"host": 195, "launch": 5, "kernel": 10}
+    # from 0, when the first call starts, to 215: the host until 200, the launch, the kernel
+    assert answer.kinds == {"host": 200, "launch": 5, "kernel": 10}
     assert answer.names == {
         ("host", "(outside of all calls)"): 165,
-        # two launches are in the window before the last; of the first, nothing is after 5
+        # two launches come before the last
         ("host", "aten::linear"): 25,
-        ("host", "cudaLaunchKernel"): 5,
+        ("host", "cudaLaunchKernel"): 10,
         ("launch", "gemm"): 5,
         ("kernel", "gemm"): 10,
     }
@@ -38,8 +41,8 @@ def test_a_host_that_is_ahead_of_the_device(tmp_path: Path) -> None:
     for index, at in enumerate((0, 10, 20)):
         trace.launch("gemm", at, 5 + 102 * index, 100)
     answer = trace.path(tmp_path)
-    # from 5 to 309, with 2 between kernels
-    assert answer.kinds == {"kernel": 300, "waiting": 4}
+    # from 0 to 309, with 5 of launch and 2 between kernels
+    assert answer.kinds == {"launch": 5, "kernel": 300, "waiting": 4}
     assert answer.names["waiting", "next on a stream"] == 4
     # free, each starts 5 after its launch: the last at 25
     assert answer.saved["gemm"] == 309 - 25
@@ -50,7 +53,7 @@ def test_what_is_free_shifts_the_path_to_what_ran_beside_it(tmp_path: Path) -> N
     trace.launch("long", 0, 5, 100, 7)
     trace.launch("beside", 10, 15, 80, 20)
     answer = trace.path(tmp_path)
-    assert answer.kinds == {"kernel": 100}
+    assert answer.kinds == {"launch": 5, "kernel": 100}
     # the other still ends at 95; without either, it still starts at 15, 5 after its launch
     assert answer.saved == {"long": 10, "kernel": 90}
 
@@ -72,7 +75,7 @@ def test_a_stream_that_waits_for_an_event_of_another(tmp_path: Path, is_recorded
     assert answer.names["kernel", "after"] == 50
     assert answer.names["kernel", awaited] == (100 if is_recorded else 93)
     assert answer.names["waiting", "another stream"] == (3 if is_recorded else 2)
-    assert sum(answer.kinds.values()) == 153
+    assert sum(answer.kinds.values()) == 158
 
 
 def test_a_stream_that_waits_for_two_others(tmp_path: Path) -> None:
@@ -84,7 +87,7 @@ def test_a_stream_that_waits_for_two_others(tmp_path: Path) -> None:
         trace.sync("Stream Wait Event", wait, 20, wait_on_stream=stream, **waits)
     trace.launch("after", 20, 108, 50, 20)
     answer = trace.path(tmp_path)
-    assert answer.kinds == {"kernel": 150, "waiting": 3}
+    assert answer.kinds == {"launch": 5, "kernel": 150, "waiting": 3}
     # the other one still ends at 73; without either, it starts 5 after its launch, at 25
     assert answer.saved["one"] == 108 - 73
     assert answer.saved["kernel"] == 108 - 25 + 50
@@ -96,7 +99,7 @@ def test_a_stream_without_a_wait_does_not_depend_on_another(tmp_path: Path) -> N
     trace.launch("after", 16, 108, 50, 20)
     answer = trace.path(tmp_path)
     # its launch came last, long before; the host had launched the first one by then
-    assert answer.kinds == {"launch": 92, "kernel": 50, "host": 11}
+    assert answer.kinds == {"launch": 92, "kernel": 50, "host": 16}
 
 
 def test_a_host_that_waits_for_the_device(tmp_path: Path) -> None:
@@ -107,7 +110,7 @@ def test_a_host_that_waits_for_the_device(tmp_path: Path) -> None:
     trace.launch("relu", 130, 135, 10)
     answer = trace.path(tmp_path)
     # the call returns 5 after the kernel
-    assert answer.kinds == {"kernel": 110, "host": 20, "waiting": 5, "launch": 5}
+    assert answer.kinds == {"kernel": 110, "host": 20, "waiting": 5, "launch": 10}
     assert answer.names["waiting", "return of cudaDeviceSynchronize"] == 5
     assert answer.names["host", "aten::step"] == 8
     # without it, the call returns at 15, and all that follows comes 95 earlier
@@ -159,7 +162,7 @@ def test_a_synchronization_that_finds_the_device_idle_is_host_time(tmp_path: Pat
     trace.call("cudaDeviceSynchronize", 20, 4)
     trace.launch("relu", 30, 35, 10)
     answer = trace.path(tmp_path)
-    assert answer.kinds == {"host": 25, "kernel": 10, "launch": 5}
+    assert answer.kinds == {"host": 30, "kernel": 10, "launch": 5}
     assert answer.names["host", "cudaDeviceSynchronize"] == 4
 
 
@@ -180,7 +183,7 @@ def test_a_host_that_waits_for_one_stream(
     assert answer.names["waiting", "return of cudaStreamSynchronize"] == (
         4 if awaited == "mine" else 2
     )
-    assert sum(answer.kinds.values()) == 125
+    assert sum(answer.kinds.values()) == 130
 
 
 def test_a_host_that_waits_for_an_event(tmp_path: Path) -> None:
@@ -208,8 +211,8 @@ def test_copies_that_hold_up_the_host(tmp_path: Path) -> None:
     trace.launch("gemm", 190, 195, 5)
     answer = trace.path(tmp_path)
     # 195 to 200; 190 to 195; host 180 to 190; the copy while its call waits, 103 to 180; its
-    # launch 100 to 103; host 95 to 100; return 93 to 95; the first copy from 3
-    assert answer.kinds == {"copy": 77 + 90, "host": 15, "launch": 8, "kernel": 5, "waiting": 2}
+    # launch 100 to 103; host 95 to 100; return 93 to 95; the first copy from 3, its launch from 0
+    assert answer.kinds == {"copy": 77 + 90, "host": 15, "launch": 11, "kernel": 5, "waiting": 2}
     # without it, its call returns at 103
     assert answer.saved["Memcpy HtoD"] == 77
 
@@ -219,8 +222,8 @@ def test_a_copy_that_its_call_waits_for_behind_other_work(tmp_path: Path) -> Non
     trace.launch("gemm", 0, 5, 100)
     trace.kernel("Memcpy DtoH", 107, 10, trace.call("cudaMemcpyAsync", 10, 112), kind="gpu_memcpy")
     answer = trace.path(tmp_path)
-    # the call was there long before the kernel ended
-    assert answer.kinds == {"kernel": 100, "copy": 10, "waiting": 2}
+    # the call was there long before the kernel ended, and returns at 122, 5 after the copy
+    assert answer.kinds == {"launch": 5, "kernel": 100, "copy": 10, "waiting": 2 + 5}
 
 
 def test_kernels_that_overlap_on_a_stream(tmp_path: Path) -> None:
@@ -230,7 +233,7 @@ def test_kernels_that_overlap_on_a_stream(tmp_path: Path) -> None:
     trace.launch("third", 20, 153, 10)
     answer = trace.path(tmp_path)
     # a kernel can start before the one before it ends (programmatic dependent launch)
-    assert answer.kinds == {"kernel": 158}
+    assert answer.kinds == {"launch": 5, "kernel": 158}
     assert answer.names["kernel", "second"] == 153 - 105
     assert answer.saved["second"] == 48
     # the second one still starts 5 after its launch, at 15
@@ -246,7 +249,7 @@ def test_the_backward_pass_on_a_thread_of_its_own(tmp_path: Path) -> None:
     trace.host("optimizer", 220, 30)
     trace.launch("update", 240, 245, 10)
     answer = trace.path(tmp_path)
-    assert answer.kinds == {"host": 235, "launch": 5, "kernel": 10}
+    assert answer.kinds == {"host": 240, "launch": 5, "kernel": 10}
     # until the launches in them; between the passes, nothing is known
     assert answer.names["host", "optimizer"] == 20
     assert answer.names["host", "backward"] == 95
@@ -283,11 +286,11 @@ def test_a_rank_that_waits_for_another(tmp_path: Path) -> None:
     database = Database(open_store(tmp_path / "S"))
     answer = Answer.of(database)
     assert answer.notes[1] == "path of rank 0, the longest of 2; for another, use --rank"
-    assert answer.kinds == {"waiting": 62, "kernel": 50, "communication": 40}
+    assert answer.kinds == {"launch": 5, "waiting": 62, "kernel": 50, "communication": 40}
     assert answer.names["waiting", "rank 1, last in allreduce"] == 60
     assert answer.saved["ncclDevKernel_AllReduce"] == 40
     other = Answer.of(database, rank=1)
-    assert other.kinds == {"kernel": 50, "communication": 40, "waiting": 2}
+    assert other.kinds == {"launch": 5, "kernel": 50, "communication": 40, "waiting": 2}
 
 
 def test_a_device_without_its_host(tmp_path: Path) -> None:
@@ -306,9 +309,9 @@ def test_a_device_without_its_host(tmp_path: Path) -> None:
 def test_a_launch_after_its_kernel_is_not_believed(tmp_path: Path) -> None:
     trace = Trace()
     trace.launch("one", 0, 5, 10)
-    trace.launch("two", 30, 20, 10)
+    trace.launch("two", 30, 20, 20)
     answer = trace.path(tmp_path)
-    assert answer.kinds == {"kernel": 20, "waiting": 5}
+    assert answer.kinds == {"launch": 5, "kernel": 30, "waiting": 5}
     assert answer.notes[1].startswith("launches of 1 of 2 ")
 
 
@@ -319,12 +322,12 @@ def test_steps(tmp_path: Path) -> None:
         trace.host(f"ProfilerStep#{step}", at, 100, "user_annotation")
         trace.launch("gemm", at + 10, at + 15, 30)
     database = trace.database(tmp_path)
-    # until the first kernel of the next step, whose launch the host is late for
+    # from mark to mark, long after its kernel has ended
     inner = Answer.of(database, phase="1..1")
-    assert inner.kinds == {"host": 95, "launch": 5}
+    assert inner.kinds == {"host": 100}
     assert inner.saved == {}
     # the last one ends with its mark
-    assert Answer.of(database, phase="2..2").kinds == {"host": 85}
+    assert Answer.of(database, phase="2..2").kinds == {"host": 100}
     both = Answer.of(database, phase="0..1")
     assert sum(both.kinds.values()) == 200
     with pytest.raises(QueryError, match=r"no steps 7\.\.9"):
