@@ -52,5 +52,10 @@ NVPROF = (
         r"^ *(?:[A-Z][A-Za-z ]+: +)?[\d.]+%",
         frozenset(("flip",)),
     ),
+    Rule(
+        "the mean of copies and sets follows from their time and number, which are kept",
+        r'[\d.]+(?:[mun]?s)?(?=(?:(?:,| +)[\d.]+(?:[mun]?s)?){2}(?:,| +)"?\[CUDA mem)',
+        frozenset(("flip",)),
+    ),
     Rule("a carriage return ends a line too", r"^.*\r$", frozenset(("join",))),
 )

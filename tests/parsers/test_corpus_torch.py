@@ -553,7 +553,10 @@ def test_no_device_where_nothing_ran_on_one(recorded: Recorded) -> None:
 
 def test_what_the_profiler_complains_of_is_told(recorded: Recorded) -> None:
     issues = recorded("hta-mtia-inference.json.gz").report.issues.values()
-    assert [(issue.code, issue.skipped_event_count) for issue in issues] == [("profiler_error", 0)]
+    assert [(issue.code, issue.skipped_event_count) for issue in issues] == [
+        ("profiler_error", 0),
+        ("launches_without_records", 0),
+    ]
 
 
 def test_steps_are_those_of_the_annotations(recorded: Recorded) -> None:

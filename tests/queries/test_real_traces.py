@@ -56,6 +56,37 @@ def union_of(intervals: Iterable[Interval]) -> int:
     return total
 
 
+def cut(intervals: Iterable[Interval], start: int, end: int) -> list[Interval]:
+    """The parts of intervals that are in a window; those of no length may be at its end."""
+    return [
+        (max(begun, start), min(ended, end))
+        for begun, ended in intervals
+        if (begun < end and ended > start) or (begun == ended and start <= begun <= end)
+    ]
+
+
+def is_mark(event: dict[str, Any]) -> bool:
+    return str(event["name"]).startswith("ProfilerStep#")
+
+
+def window_of(database: Database, events: list[dict[str, Any]]) -> Interval:
+    """The window of the run: without marks it is plain; marks begin it, their work may end it."""
+    (found,) = database.sql(f"FROM step_window('{database.run_id(None)}', 'all')").rows()
+    start, end = int(found["start_ns"]), int(found["end_ns"])
+    marks = list(intervals_of(filter(is_mark, events), "user_annotation", "cpu_op"))
+    device = list(intervals_of(events, "kernel", "gpu_memcpy", "gpu_memset"))
+    if marks:
+        # at the first mark, or when work launched before it ends or its own begins
+        assert start in {min(begun for begun, _ in marks), *(t for span in device for t in span)}
+        assert max(ended for _, ended in marks) <= end
+    else:
+        host = intervals_of(events, *HOST_CATEGORIES)
+        spans = [*device, *host]
+        assert (start, end) == (min(a for a, _ in spans), max(b for _, b in spans))
+    return start, end
+
+
+HOST_CATEGORIES = ("cpu_op", "cuda_runtime", "cuda_driver", "user_annotation", "python_function")
 TRACES = [
     "fixtures/torch_profiler/gpu-handmade/trace.json.gz",
     "tracelens-bertsmall-h100.json.gz",
@@ -75,15 +106,16 @@ def test_gpu_utilization_and_kernel_time_are_what_plain_python_finds(
     else:
         trace = request.getfixturevalue("corpus") / "torch" / name
     events, database = events_of(trace), ingested.database(trace)
-    kernels = list(intervals_of(events, "kernel"))
-    work = list(intervals_of(events, "kernel", "gpu_memcpy", "gpu_memset"))
+    window = window_of(database, events)
+    kernels = cut(intervals_of(events, "kernel"), *window)
+    work = cut(intervals_of(events, "kernel", "gpu_memcpy", "gpu_memset"), *window)
     (busy,) = report(database, "gpu_utilization")  # each of these has work on one device
     total = sum(end - start for start, end in kernels)
     assert busy["kernel_count"] == len(kernels)
     assert busy["sum_ns"] == total
     assert busy["busy_ns"] == union_of(kernels)
     assert busy["overlap_ns"] == total - union_of(kernels)
-    assert busy["elapsed_ns"] == max(end for _, end in work) - min(start for start, _ in work)
+    assert busy["elapsed_ns"] == window[1] - window[0]
     assert busy["busy_ratio"] == pytest.approx(union_of(kernels) / busy["elapsed_ns"], rel=1e-12)
     assert busy["busy_with_transfers_ns"] == union_of(work)
 
@@ -91,7 +123,8 @@ def test_gpu_utilization_and_kernel_time_are_what_plain_python_finds(
     for event in events:
         if event.get("cat") == "kernel":
             durations[event["name"]].append(nanoseconds(event["dur"]))
-    rows = report(database, "kernel_time")
+    rows = report(database, "kernel_time")  # of all work, in the window or not
+    total = sum(sum(of_name) for of_name in durations.values())
     assert {
         row["name"]: (row["launch_count"], row["total_ns"], row["min_ns"], row["max_ns"])
         for row in rows
@@ -106,9 +139,10 @@ def test_the_trace_made_by_hand_gives_the_figures_of_its_timetable(
 ) -> None:
     database = ingested.database(gpu_trace)
     (row,) = report(database, "gpu_utilization")
-    assert (row["kernel_count"], row["sum_ns"], row["busy_ns"]) == (76, 1_961_272, 1_707_772)
+    # 76 kernels, of which one of 9 us ran before the first step
+    assert (row["kernel_count"], row["sum_ns"], row["busy_ns"]) == (75, 1_952_272, 1_698_772)
     assert (row["overlap_ns"], row["overlapping_count"]) == (253_500, 7)
-    assert (row["elapsed_ns"], row["busy_with_transfers_ns"]) == (10_106_000, 1_810_732)
+    assert (row["elapsed_ns"], row["busy_with_transfers_ns"]) == (11_900_000, 1_801_732)
     assert sum(row["total_ns"] for row in report(database, "kernel_time")) == 1_961_272
     assert sum(row["share_ratio"] for row in report(database, "kernel_time")) == pytest.approx(1)
 
@@ -120,7 +154,8 @@ def test_the_trace_made_by_hand_gives_the_figures_of_its_timetable(
 #   exposed_comm_time    communication kernels outside of computation
 #   exposed_memcpy_time  copies outside of both
 #   busy_time            the three together: the union of everything on the device
-#   total_time           from the first start to the last end of it; idle_time is the rest of that
+#   total_time           from the first start to the last end of it; idle_time is the rest of that:
+#                        our window also has what the host did before and after, idle to the device
 #   total_comm_time, total_memcpy_time  unions of these alone
 # A set counts as computation there, and has a class of its own here: our compute and memset are its
 # computation together, for no set of these traces runs beside communication or a copy.
@@ -182,8 +217,19 @@ def overlap_of(database: Database, phase: str = "all") -> dict[str, dict[str, An
     return {row["work_class"]: row for row in rows}
 
 
+WORKED = """
+    SELECT max(start_ns + dur_ns) - min(start_ns)
+    FROM (
+        SELECT start_ns, dur_ns FROM kernel
+        UNION ALL
+        SELECT start_ns, dur_ns FROM transfer
+    )
+"""
+
+
 def test_the_timeline_is_that_of_tracelens(reported: tuple[Path, Database]) -> None:
     folder, database = reported
+    (worked,) = next(database.sql(WORKED).tuples())
     theirs, ours = timeline_of(folder), overlap_of(database)
     exposed = {name: row["exposed_ns"] for name, row in ours.items()}
     transfers = 0 if folder.name == KERNELS_ONLY else exposed["memcpy"] + exposed["memset"]
@@ -192,12 +238,14 @@ def test_the_timeline_is_that_of_tracelens(reported: tuple[Path, Database]) -> N
     assert ours["compute"]["union_ns"] + exposed["communication"] + transfers == near(
         theirs["busy_time"]
     )
-    assert ours["idle"]["elapsed_ns"] == near(theirs["total_time"])
+    assert worked == near(theirs["total_time"])
+    assert ours["idle"]["elapsed_ns"] >= worked
     if folder.name != KERNELS_ONLY:
         assert exposed["compute"] + exposed["memset"] == near(theirs["computation_time"])
         assert exposed["memcpy"] == near(theirs["exposed_memcpy_time"])
         assert ours["memcpy"]["union_ns"] == near(theirs["total_memcpy_time"])
-        assert exposed["idle"] == near(theirs["idle_time"])
+        outside = ours["idle"]["elapsed_ns"] - worked
+        assert exposed["idle"] - outside == near(theirs["idle_time"])
 
 
 def test_the_timeline_in_parts_is_that_of_tracelens(corpus: Path, ingested: Ingested) -> None:

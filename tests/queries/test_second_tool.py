@@ -22,6 +22,8 @@ from tracekit.store import open_store
 TABLES = Path(__file__).resolve().parents[2] / "fixtures" / "second_tool"
 #: HTA has times since 1970 as doubles of µs: of 100 of their differences, 100 halves of 1/4 µs.
 ROUNDING_NS = 100
+#: Number of the first stream of waits that are made work of the device.
+WAITS = 10_000
 DEVICE_WORK = {"kernel", "gpu_memcpy", "gpu_memset"}
 #: From the first to the last work of a device: HTA has no other window.
 WORKED = """
@@ -63,13 +65,18 @@ def without_unlaunched(events: list[Event]) -> list[Event]:
 
 
 def with_waits(events: list[Event]) -> list[Event]:
-    """Make records of waits on streams work of the device: HTA takes all with a stream for it."""
+    """Make records of waits on streams work of the device: HTA takes all with a stream for it.
+
+    They get streams of their own: HTA counts them in full, we until the next work of a stream.
+    """
 
     def change(event: Event) -> Event:
         if event.get("cat") != "cuda_sync" or event["args"]["stream"] < 0:
             return event
         is_kernel = event["name"] == "Stream Wait Event"  # it knows the other kinds as such
-        return event | {"cat": "kernel" if is_kernel else "gpu_memset"}
+        place = {"tid": f"waits {event['tid']}"}
+        args = event["args"] | {"stream": WAITS + event["args"]["stream"]}
+        return event | {"cat": "kernel" if is_kernel else "gpu_memset", "args": args, **place}
 
     return [change(event) for event in events]
 

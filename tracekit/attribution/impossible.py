@@ -47,6 +47,11 @@ def _without_zero(work: DeviceWork, tell: Callable[..., None]) -> DeviceWork:
 def _in_order(work: DeviceWork, tell: Callable[..., None]) -> DeviceWork:
     is_timed = (work.start_ns != NONE) & (work.dur_ns != NONE) & (work.correlation_id != NONE)
     places = np.flatnonzero(is_timed & (work.stream_id[:] != NONE))
+    # branches of a graph run side by side, whatever stream they are recorded on
+    _, launch, counts = np.unique(
+        work.correlation_id[places], return_inverse=True, return_counts=True
+    )
+    places = places[counts[launch] == 1]
     if not len(places):
         return work
     stream = together(*(distinct(ids[places]) for ids in (work.device_id, work.stream_id)))
