@@ -336,6 +336,22 @@ def test_steps(tmp_path: Path) -> None:
         Answer.of(database, phase="it's")
 
 
+def test_steps_of_a_host_that_runs_ahead(tmp_path: Path) -> None:
+    trace = Trace()
+    for step in range(3):
+        at = 40 * step
+        trace.host(f"ProfilerStep#{step}", at, 40, "user_annotation")
+        trace.launch("gemm", at, 5 + 102 * step, 100)
+    database = trace.database(tmp_path)
+    # marks are at 0, 40 and 80, but kernels end at 105, 207 and 309, and so do the steps
+    first = Answer.of(database, phase="0..0")
+    assert first.kinds == {"kernel": 100, "launch": 5}
+    inner = Answer.of(database, phase="1..1")
+    assert inner.kinds == {"kernel": 100, "waiting": 2}
+    assert inner.saved == {"kernel": 100, "gemm": 100}
+    assert sum(Answer.of(database).kinds.values()) == 309
+
+
 def test_events_of_no_length_at_one_time_come_in_some_order(tmp_path: Path) -> None:
     trace = Trace()
     for name in ("one", "two", "three"):
