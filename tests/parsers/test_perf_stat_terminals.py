@@ -118,7 +118,7 @@ def test_metrics_only(
             [(None, None, "frob rate", 1.2), (None, None, "nitz of foo", 3.4)],
         ),
         (  # the words before the names have commas, whatever the separator is
-            "time,socket,cpus,frob rate;\n     1.0;S0;8;1,25;\n     2.0;S0;8;(null);\n",
+            "time,socket,cpus,frob rate;\n 1.000000000;S0;8;1,25;\n 2.000000000;S0;8;(null);\n",
             [(0, "S0", "frob rate", 1.25), (1, "S0", "frob rate", None)],
         ),
     ],
