@@ -94,8 +94,10 @@ def test_a_finding_of_all_steps_says_so_beside_those_of_some(
 ) -> None:
     store = ingested.store(corpus / "h100" / "planted" / "gc_stall.trace.json.gz")
     told = "of the whole run, not only of these steps: unstable_steps\n"
-    assert told in tracekit("advise", "--store", store, "--phase", "2..5").text
-    assert "of the whole run" not in tracekit("advise", "--store", store).text
+    # steps of 65.707 and 62.059 ms beside a median of 5.715, without 115.233 in stalls, win 1.101:
+    # 0.7 % of 150.522
+    assert told in tracekit("advise", "--store", store, "--phase", "2..5", "--least", "0").text
+    assert "of the whole run" not in tracekit("advise", "--store", store, "--least", "0").text
 
 
 @pytest.mark.parametrize(

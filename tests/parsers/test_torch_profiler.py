@@ -572,6 +572,56 @@ def test_a_step_that_ends_before_it_begins_has_no_duration(parse: Parse) -> None
     assert found.issues["negative_duration"].occurrence_count == 1
 
 
+def mark(name: str, ts: float, dur: float, category: str = "user_annotation") -> Row:
+    return interval(category, name) | {"ts": ts, "dur": dur}
+
+
+def steps(found: Parsed) -> list[tuple[Any, ...]]:
+    rows = [(r["step_kind"], r["step_index"], r["start_ns"], r["dur_ns"]) for r in found["step"]]
+    return sorted(rows)
+
+
+VLLM = ("execute_context_1(512)_generation_32(32)", "execute_context_0(0)_generation_25(25)")
+SGLANG = ("step[DECODE bs=32]", "step[DECODE bs=32]")
+
+
+@pytest.mark.parametrize("names", [VLLM, SGLANG])
+def test_marks_of_an_engine_are_steps_in_the_order_of_their_starts(
+    names: tuple[str, str], parse: Parse
+) -> None:
+    """None of the numbers in the names is that of a step."""
+    first, second = names
+    # in the file, the one from 20 to 25 us is before the one from 10 to 18 us
+    found = parse([mark(second, 20, 5), mark(first, 10, 8)])
+    assert steps(found) == [("host", 0, 10_000, 8_000), ("host", 1, 20_000, 5_000)]
+
+
+@pytest.mark.parametrize("names", [VLLM, SGLANG])
+def test_a_mark_of_an_engine_inside_of_another_is_no_step(
+    names: tuple[str, str], parse: Parse
+) -> None:
+    first, second = names
+    # 12 to 15 us is within 10 to 18 us; 18 us, where that ends, is not
+    found = parse([mark(first, 10, 8), mark(second, 12, 3), mark(second, 18, 5)])
+    assert steps(found) == [("host", 0, 10_000, 8_000), ("host", 1, 18_000, 5_000)]
+
+
+@pytest.mark.parametrize("names", [VLLM, SGLANG])
+def test_marks_of_an_engine_on_a_device_are_steps_if_they_are_as_many(
+    names: tuple[str, str], parse: Parse
+) -> None:
+    first, second = names
+    host = [mark(first, 10, 8), mark(second, 20, 5)]
+    device = [mark(n, ts, 4, "gpu_user_annotation") for n, ts in ((first, 13), (second, 23))]
+    of_host = [("host", 0, 10_000, 8_000), ("host", 1, 20_000, 5_000)]
+    of_device = [("device", 0, 13_000, 4_000), ("device", 1, 23_000, 4_000)]
+    assert steps(parse([*host, *device])) == [*of_device, *of_host]  # two and two
+    # one and three beside two: which step each belongs to is not known
+    assert steps(parse([*host, *device[1:]])) == of_host
+    third = mark(second, 33, 4, "gpu_user_annotation")
+    assert steps(parse([*host, *device, third])) == of_host
+
+
 # -- begin and end ---------------------------------------------------------------------------------
 
 
