@@ -186,11 +186,11 @@ def test_the_timeline_zooms_by_buttons_and_back(at: Callable[..., Seen]) -> None
     seen = at()
     said = seen.page.locator(".range")
     whole = said.text_content()
-    assert whole == "0 ns to 30.28 ms of 30.28 ms"
+    assert whole == "0 ns to 30.94 ms of 30.94 ms"
     seen.page.get_by_role("button", name="Zoom in").click()
-    assert said.text_content() == "7.57 ms to 22.71 ms of 30.28 ms"
+    assert said.text_content() == "7.734 ms to 23.2 ms of 30.94 ms"
     seen.page.get_by_role("button", name="Later").click()
-    assert said.text_content() == "11.36 ms to 26.5 ms of 30.28 ms"
+    assert said.text_content() == "11.6 ms to 27.07 ms of 30.94 ms"
     seen.page.get_by_role("button", name="All", exact=True).click()
     assert said.text_content() == whole
 
@@ -210,11 +210,11 @@ def test_dragging_zooms_to_what_was_chosen(at: Callable[..., Seen]) -> None:
     mouse.move(left + 0.5 * width, y)
     mouse.up()
     found = (seen.page.locator(".range").text_content() or "").split(" ms")
-    # a quarter and a half of 30.28 ms, to a pixel
-    assert float(found[0]) == pytest.approx(7.57, abs=0.06)
-    assert float(found[1].removeprefix(" to ")) == pytest.approx(15.14, abs=0.06)
+    # a quarter and a half of 30.94 ms, to a pixel
+    assert float(found[0]) == pytest.approx(7.734, abs=0.06)
+    assert float(found[1].removeprefix(" to ")) == pytest.approx(15.47, abs=0.06)
     strip.dblclick()
-    assert seen.page.locator(".range").text_content() == "0 ns to 30.28 ms of 30.28 ms"
+    assert seen.page.locator(".range").text_content() == "0 ns to 30.94 ms of 30.94 ms"
 
 
 @pytest.mark.deep
@@ -241,9 +241,9 @@ def test_the_keyboard_goes_from_piece_to_piece(at: Callable[..., Seen]) -> None:
     assert texts[3] == texts[1]
     assert all(text.startswith(("compute: ", "memory sets: ")) for text in texts)
     seen.page.keyboard.press("+")
-    assert (seen.page.locator(".range").text_content() or "") != "0 ns to 30.28 ms of 30.28 ms"
+    assert (seen.page.locator(".range").text_content() or "") != "0 ns to 30.94 ms of 30.94 ms"
     seen.page.keyboard.press("0")
-    assert seen.page.locator(".range").text_content() == "0 ns to 30.28 ms of 30.28 ms"
+    assert seen.page.locator(".range").text_content() == "0 ns to 30.94 ms of 30.94 ms"
 
 
 @pytest.mark.deep

@@ -298,11 +298,12 @@ def test_kernels_are_those_of_plain_python(write_store: WriteStore, rows: list[R
         assert same(row["total_flop"], summed(map(total, group)))
         assert same(row["total_bytes"], summed(map(traffic, group)))
         assert row["bound_kind"] == bound(compute, dram, launches * OVERHEAD_NS, durations)
-        assert (row["bound_reason"] is None) == (row["bound_kind"] is not None)
         near = None
         if compute is not None and dram is not None and None not in durations:
             near = quotient(max(compute, dram), sum(durations))
         assert same(row["roof_ratio"], possible(near))
+        is_bound = row["bound_kind"] is not None and possible(near) == near
+        assert (row["bound_reason"] is None) == is_bound
     for row in intensities:
         group = groups[row["name"]]
         assert row["level_name"] == "dram"
