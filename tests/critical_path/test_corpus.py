@@ -26,10 +26,10 @@ MOST = {
     "h100/conv2d_tf32_b64.trace.json.gz": ("kernel", 0.9),
     "torch/hta-alexnet-a100-cudasync.json.gz": ("host", 0.9),
     "torch/hta-a100-nccl-rank0of2-pgconfig.json.gz": ("host", 0.7),
-    "torch/tracelens-timesformer-h100.json.gz": ("kernel", 0.9),
+    "torch/tracelens-timesformer-h100.json.gz": ("host", 0.5),
     "torch/tracelens-resnet-actckpt-mi300x-rank0of8.json.gz": ("communication", 0.5),
     "torch/param-dlrm-8rank-worker0.json.gz": ("host", 0.6),
-    "torch/tracelens-vllm-decode-graph-mi300.json.gz": ("kernel", 0.9),
+    "torch/tracelens-vllm-decode-graph-mi300.json.gz": ("kernel", 0.5),
 }
 
 

@@ -50,8 +50,9 @@ class Ran:
 
     @property
     def span(self) -> tuple[int, int]:
-        """From the first start to the last end."""
-        return self.kernels[0][1], max(start + dur for _, start, dur in self.kernels)
+        """From the first call, which is at 0, to the last end of a kernel or a wait."""
+        kernel_ends = [start + dur for _, start, dur in self.kernels]
+        return 0, max(kernel_ends + [until for _, until in self.waits])
 
 
 def ran(program: Program, free: str | None = None) -> Ran:
