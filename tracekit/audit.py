@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +13,7 @@ from tracekit.catalog import Query, catalog, known
 from tracekit.engine import Database
 from tracekit.errors import ChoiceError, QueryError
 from tracekit.identities import ADVICE, Audit, AuditRule, contradictions, identities
+from tracekit.recounts import Contradiction, Recount, recounts, unlike
 
 __all__ = [
     "Audit",
@@ -38,7 +41,38 @@ def audit(database: Database, run: str | None = None, phase: str = "all") -> Aud
         for name in _reports(phase)
         if (table := table_of(database, name, run_id, phase)) is not None
     }
-    return contradictions(identities(), tables, phase, (f"run: {run_id}",))
+    recounted = applicable_recounts(database, run_id, tables) if phase == "all" else []
+    unlike_rows = unlike_recounts(database, run_id, tables, recounted)
+    done = contradictions(identities(), tables, phase, (f"run: {run_id}",), unlike_rows)
+    return replace(done, compared=(*done.compared, *(recount.name for recount in recounted)))
+
+
+def applicable_recounts(
+    database: Database, run_id: str, tables: Mapping[str, pa.Table]
+) -> list[Recount]:
+    """Return the recounts of these reports for which the run has rows to count."""
+    return [
+        recount
+        for recount in recounts()
+        if recount.report in tables
+        and all(database.has_rows_in(table, run_id) for table in recount.needs)
+    ]
+
+
+def unlike_recounts(
+    database: Database,
+    run_id: str,
+    tables: Mapping[str, pa.Table],
+    chosen: Sequence[Recount],
+) -> list[Contradiction]:
+    """Return where reports of a run are unlike what its rows say."""
+    return [
+        contradiction
+        for recount in chosen
+        for contradiction in unlike(
+            recount, tables[recount.report], database.counted(recount.sql, run_id)
+        )
+    ]
 
 
 def _reports(phase: str) -> list[str]:

@@ -100,8 +100,12 @@ def contradictions(
     tables: Mapping[str, pa.Table],
     phase: str = "all",
     notes: Sequence[str] = (),
+    others: Sequence[tuple[Any, ...]] = (),
 ) -> Audit:
-    """Return the contradictions between these results of reports, by the name of the report."""
+    """Return the contradictions between these results of reports, by the name of the report.
+
+    `others` are contradictions found elsewhere: the name and the text of a rule, subject, figures.
+    """
     applicable = {rule.name: rule for rule in rules if tables.keys() >= set(rule.reports)}
     skipped = [rule.name for rule in rules if rule.name not in applicable]
     own = {"phase_asked": pa.table({"phase": [phase]}), "cell": _cells(tables)}
@@ -110,6 +114,7 @@ def contradictions(
     rows = [
         (name, applicable[name].purpose, *row) for name, found in answers.items() for row in found
     ]
+    rows += others
     return Audit(_result(rows, tuple(notes)), tuple(applicable), tuple(skipped))
 
 

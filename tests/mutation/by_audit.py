@@ -69,6 +69,7 @@ class _Recording:
             for name in audit._reports("all")
             if (table := self._table(name)) is not None
         }
+        self._recounts = audit.applicable_recounts(self._database, self._run_id, self._tables)
         self._known = self._contradictions(self._tables, self._tables)
 
     def noticing(self, queries: Collection[str]) -> str | None:
@@ -95,7 +96,14 @@ class _Recording:
     ) -> set[Contradiction]:
         """Return what the rules say that read one of the changed reports."""
         rules = [r for r in audit.identities() if not r.reports or {*r.reports} & {*changed}]
-        rows = audit.contradictions(rules, tables).result.table.to_pylist()
+        recounted = audit.unlike_recounts(
+            self._database,
+            self._run_id,
+            tables,
+            [one for one in self._recounts if one.report in changed and one.report in tables],
+        )
+        done = audit.contradictions(rules, tables, others=recounted)
+        rows = done.result.table.to_pylist()
         return {(row["identity_name"], row["subject"], row["first_figure"]) for row in rows}
 
 

@@ -1,0 +1,77 @@
+"""Recounts: reports agree with what plain lines count in the stored rows, and are told if not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.ingested import Ingested
+from tracekit import audit
+from tracekit.catalog import catalog, known
+from tracekit.recounts import Recount, recounts, unlike
+from tracekit.schema import TABLES
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+
+
+def of_kernels(*, is_partial: bool = False, is_sum: bool = False) -> Recount:
+    return Recount("counted", "p", "kernel_time", ("name",), (), is_partial, is_sum, "")
+
+
+def kernels(**total_ns: int | None) -> pa.Table:
+    return pa.table({"name": list(total_ns), "total_ns": list(total_ns.values())})
+
+
+@pytest.mark.parametrize("recount", recounts(), ids=lambda recount: recount.name)
+def test_a_recount_reads_stored_rows_only_and_has_columns_of_its_report(recount: Recount) -> None:
+    words = set(re.findall(r"\w+", re.sub(r"'[^']*'", "", recount.sql)))
+    ours = {name for name, query in catalog().items() if query.kind in ("macro", "view")}
+    assert not words & (ours - set(TABLES))
+    assert {*recount.needs} <= set(TABLES)
+    report = known(recount.report)
+    assert report is not None
+    assert {*recount.keys} <= {column.name for column in report.columns}
+    assert recount.purpose.endswith(".")
+
+
+def test_equal_values_are_consistent() -> None:
+    assert unlike(of_kernels(), kernels(a=1, b=None), kernels(b=None, a=1)) == []
+
+
+def test_another_value_and_a_lost_row_are_told() -> None:
+    what = ("counted", "p")
+    assert unlike(of_kernels(), kernels(a=1, b=2), kernels(a=3, c=4)) == [
+        (*what, "a", "kernel_time.total_ns", 1, "counted: total_ns", 3),
+        (*what, "c", "rows of kernel_time", 0, "rows counted", 1),
+        (*what, "b", "rows of kernel_time", 1, "rows counted", 0),
+    ]
+
+
+def test_a_value_that_became_unknown_is_told() -> None:
+    assert unlike(of_kernels(), kernels(a=None), kernels(a=3)) == [
+        ("counted", "p", "a", "kernel_time.total_ns", None, "counted: total_ns", 3)
+    ]
+
+
+def test_a_partial_one_allows_other_rows_in_the_report() -> None:
+    assert unlike(of_kernels(is_partial=True), kernels(a=1, b=2), kernels(a=1)) == []
+    assert len(unlike(of_kernels(is_partial=True), kernels(b=2), kernels(a=1))) == 1
+
+
+def test_rows_of_a_key_are_added_up_for_a_sum() -> None:
+    counted = pa.table({"name": ["a", "a", "a"], "total_ns": [1, None, 2]})
+    assert unlike(of_kernels(is_sum=True), kernels(a=3), counted) == []
+    assert len(unlike(of_kernels(is_sum=True), kernels(a=4), counted)) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["h100/lstm/trace.json.gz", "h100/lstm/raw.csv.gz", "torch_profiler/cpu-memory/trace.json.gz"],
+)
+def test_reports_of_a_recording_are_what_its_rows_say(ingested: Ingested, name: str) -> None:
+    done = audit.audit(ingested.database(FIXTURES / name))
+    assert {*done.compared} & {recount.name for recount in recounts()}
+    assert done.result.rows() == []

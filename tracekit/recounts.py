@@ -1,0 +1,128 @@
+"""Recounts: values of a report worked out from the stored rows alone, by a few plain lines.
+
+A recount is a file of `queries/recount`: one SELECT over tables of the store, and none of the views
+and macros that reports stand upon. It has some columns of its report, and a row for each row of it,
+found by the columns in `keys`. A report whose values are others contradicts the rows of the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from tracekit.catalog import Text, finding_names, report_names, split_header
+from tracekit.errors import QueryError
+
+#: Values of a column may differ by this, relative to the larger one: sums of floats are rounded.
+_ROUNDING = 1e-9
+#: Recount, purpose, subject, and the name and value of the report's figure and of the counted one.
+Contradiction = tuple[str, str, str, str, float | None, str, float | None]
+_Row = dict[str, Any]
+
+
+class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    purpose: Text
+    source: Text
+    report: Text
+    keys: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    is_partial: bool = False
+    is_sum: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """One recount: ``sql`` selects columns of ``report`` for the run ``$run_id``.
+
+    ``needs`` are the tables without whose rows there is nothing to count. The report of one that
+    ``is_partial`` can have rows that the recount does not have. Of one that ``is_sum``, the rows of
+    each key are added up before they are compared.
+    """
+
+    name: str
+    purpose: str
+    report: str
+    keys: tuple[str, ...]
+    needs: tuple[str, ...]
+    is_partial: bool
+    is_sum: bool
+    sql: str
+
+
+@cache
+def recounts() -> tuple[Recount, ...]:
+    """Return every recount, by name; raise QueryError for a file whose header is wrong."""
+    folder = files("tracekit.queries") / "recount"
+    paths = sorted(folder.iterdir(), key=lambda file: file.name)
+    return tuple(_recount(file) for file in paths if file.name.endswith(".sql"))
+
+
+def _recount(file: Traversable) -> Recount:
+    name = file.name.removesuffix(".sql")
+    try:
+        entries, sql = split_header(file.read_text("utf-8"))
+        header = msgspec.convert(entries, _Header)
+        if header.report not in {*report_names(), *finding_names()} or not sql:
+            raise ValueError(f"no report is called {header.report}" if sql else "no SQL")
+    except ValueError as error:
+        raise QueryError(f"recount/{file.name}: the header is wrong: {error}") from error
+    options = header.needs, header.is_partial, header.is_sum
+    return Recount(name, header.purpose, header.report, header.keys, *options, sql)
+
+
+def unlike(recount: Recount, report: pa.Table, counted: pa.Table) -> list[Contradiction]:
+    """Return where a report is unlike its recount; texts that differ have no values."""
+    found = _unlike(recount, _by_key(recount, report), _by_key(recount, counted))
+    return [(recount.name, recount.purpose, *parts) for parts in found]
+
+
+def _by_key(recount: Recount, table: pa.Table) -> dict[tuple[Any, ...], list[_Row]]:
+    found: dict[tuple[Any, ...], list[_Row]] = {}
+    for row in table.to_pylist():
+        found.setdefault(tuple(row[key] for key in recount.keys), []).append(row)
+    return {key: [_summed(rows)] for key, rows in found.items()} if recount.is_sum else found
+
+
+def _summed(rows: list[_Row]) -> _Row:
+    """Return the sums of the numbers of rows; None where no row has one."""
+    sums = dict[str, Any]()
+    for name in rows[0]:
+        numbers = [row[name] for row in rows if isinstance(row[name], int | float)]
+        sums[name] = sum(numbers) if numbers else None
+    return sums
+
+
+def _unlike(
+    recount: Recount,
+    reported: dict[tuple[Any, ...], list[_Row]],
+    counted: dict[tuple[Any, ...], list[_Row]],
+) -> Iterator[tuple[str, str, float | None, str, float | None]]:
+    """Yield the subject, and the name and value of both figures, of each contradiction."""
+    for key in counted if recount.is_partial else {**counted, **reported}:
+        subject = ", ".join(map(str, key)) or "all rows"
+        first, second = reported.get(key, []), counted.get(key, [])
+        if len(first) != len(second):
+            yield subject, f"rows of {recount.report}", len(first), "rows counted", len(second)
+            continue
+        for one, other in zip(first, second, strict=True):
+            for column, value in other.items():
+                if not _is_same(one[column], value):
+                    figures = f"{recount.report}.{column}", f"counted: {column}"
+                    yield subject, figures[0], _number(one[column]), figures[1], _number(value)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    is_numeric = isinstance(one, int | float) and isinstance(other, int | float)
+    return math.isclose(one, other, rel_tol=_ROUNDING) if is_numeric else one == other
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
