@@ -56,6 +56,12 @@ def test_a_value_that_became_unknown_is_told() -> None:
     ]
 
 
+def test_a_sum_of_128_bits_is_a_number() -> None:
+    counted = pa.table({"name": ["a"], "total_ns": pa.array([3], pa.decimal128(38, 0))})
+    assert unlike(of_kernels(), kernels(a=3), counted) == []
+    assert unlike(of_kernels(), kernels(a=4), counted)[0][-1] == 3.0
+
+
 def test_a_partial_one_allows_other_rows_in_the_report() -> None:
     assert unlike(of_kernels(is_partial=True), kernels(a=1, b=2), kernels(a=1)) == []
     assert len(unlike(of_kernels(is_partial=True), kernels(b=2), kernels(a=1))) == 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -86,9 +87,17 @@ def unlike(recount: Recount, report: pa.Table, counted: pa.Table) -> list[Contra
 
 def _by_key(recount: Recount, table: pa.Table) -> dict[tuple[Any, ...], list[_Row]]:
     found: dict[tuple[Any, ...], list[_Row]] = {}
-    for row in table.to_pylist():
+    for row in _rows(table):
         found.setdefault(tuple(row[key] for key in recount.keys), []).append(row)
     return {key: [_summed(rows)] for key, rows in found.items()} if recount.is_sum else found
+
+
+def _rows(table: pa.Table) -> list[_Row]:
+    """Return the rows; a sum of integers is one, which DuckDB gives 128 bits."""
+    return [
+        {name: int(value) if isinstance(value, Decimal) else value for name, value in row.items()}
+        for row in table.to_pylist()
+    ]
 
 
 def _summed(rows: list[_Row]) -> _Row:

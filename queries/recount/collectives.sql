@@ -1,0 +1,10 @@
+-- purpose = "Collectives take the time of the rows."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "collectives"
+-- needs = ["kernel"]
+-- is_sum = true
+-- is_partial = true
+select sum(dur_ns) as total_ns
+from kernel
+where run_id = $run_id and (collective_name is not null or starts_with(name, 'nccl'))
+having count(*) > 0
