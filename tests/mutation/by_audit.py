@@ -64,13 +64,13 @@ class _Recording:
             ingest(file, store, Options(run_name="run"))
         self._database = Database(open_store(store), Limits(timeout_s=_TIMEOUT_S))
         self._run_id = self._database.run_id(None)
-        self._tables = {
+        self._tables: dict[str, pa.Table] = {
             name: table
             for name in audit._reports("all")
             if (table := self._table(name)) is not None
         }
         self._recounts = audit.applicable_recounts(self._database, self._run_id, self._tables)
-        self._known = self._contradictions(self._tables, self._tables)
+        self._known = self._contradictions(self._tables, self._tables) | self._unlike(self._tables)
 
     def noticing(self, queries: Collection[str]) -> str | None:
         """Return the first rule that contradicts the run if these queries are others."""
@@ -80,13 +80,32 @@ class _Recording:
         if not affected:
             return None
         self._database.refresh()
+        recounted = {one.report for one in self._recounts}
+        given = dict[str, pa.Table | None]()
         try:
-            given = {name: self._table(name) for name in affected}
+            # what recounts tell needs no other report
+            given = {name: self._table(name) for name in affected if name in recounted}
+            if fresh := self._unlike(given) - self._known:
+                return min(fresh)[0]
+            given |= {name: self._table(name) for name in affected if name not in recounted}
         except Exception as error:  # noqa: BLE001 - users would see any
             return str(error).partition("\n")[0]
         tables = {k: v for k, v in (self._tables | given).items() if v is not None}
         fresh = self._contradictions(tables, given) - self._known
         return min(fresh)[0] if fresh else None
+
+    def _unlike(self, given: dict[str, pa.Table | None]) -> set[Contradiction]:
+        """Return which recounts of these reports tell another value, or that there is no report."""
+        found = {
+            (one.name, "", f"no {one.report}")
+            for one in self._recounts
+            if one.report in given and given[one.report] is None
+        }
+        tables = {name: table for name, table in given.items() if table is not None}
+        chosen = [one for one in self._recounts if one.report in tables]
+        for row in audit.unlike_recounts(self._database, self._run_id, tables, chosen):
+            found.add((row[0], row[2], row[3]))
+        return found
 
     def _table(self, name: str) -> pa.Table | None:
         return audit.table_of(self._database, name, self._run_id, "all")
@@ -96,13 +115,7 @@ class _Recording:
     ) -> set[Contradiction]:
         """Return what the rules say that read one of the changed reports."""
         rules = [r for r in audit.identities() if not r.reports or {*r.reports} & {*changed}]
-        recounted = audit.unlike_recounts(
-            self._database,
-            self._run_id,
-            tables,
-            [one for one in self._recounts if one.report in changed and one.report in tables],
-        )
-        done = audit.contradictions(rules, tables, others=recounted)
+        done = audit.contradictions(rules, tables)
         rows = done.result.table.to_pylist()
         return {(row["identity_name"], row["subject"], row["first_figure"]) for row in rows}
 
