@@ -111,6 +111,23 @@ def test_a_rate_above_its_peak_is_told() -> None:
     assert contradicted({"kernel_figures": rates}) == [("rates_within_peak", 1.38, 1.05)]
 
 
+def test_samples_of_a_run_that_are_not_those_of_its_ranks_together_are_told() -> None:
+    """Ranks of 1,000 and 500 steps of 8 samples per second make 12,000, not 6,000."""
+    ranks = pa.table(
+        {
+            "step_name": ["(stable)", "(all)", "(stable)", "(all)"],
+            "rank_index": [0, 0, 1, 1],
+            "samples_per_s": [9000.0, 8000.0, 4000.0, 4000.0],
+        }
+    )
+    rule = [rule for rule in audit.identities() if rule.name == "samples_of_ranks_sum"]
+    for said, told in ((12000.0, []), (6000.0, [(6000.0, 12000.0)])):
+        run = pa.table({"run_name": ["a"], "samples_per_s": [said]})
+        done = audit.contradictions(rule, {"training_metrics": run, "steps": ranks})
+        rows = done.result.table.to_pylist()
+        assert [(row["first_value"], row["second_value"]) for row in rows] == told
+
+
 def test_operations_unlike_those_of_perf_are_told() -> None:
     """What perf prints is rounded to 0.1 G; of a lower bound it may be more."""
     work = pa.table(

@@ -5,8 +5,8 @@
 -- topic = "time"
 -- needs = ["step"]
 -- answered_if = "exists (from step_span($run_id))"
--- depends = ["step_span", "stable_phase", "stable_share", "step_sample", "rate_of_steps",
--- "joined_bound"]
+-- depends = ["step_span", "stable_phase", "stable_share", "step_sample", "source_rank",
+-- "rate_of_steps", "joined_bound"]
 -- parameters = "run_id"
 -- columns = "step_name rank_index elapsed_ns is_stable reason busy_ratio kernel_count-step
 -- steps_per_s samples_per_s spread_ratio step_count mean_ns longest_ns stall_ns kernel_ns
@@ -22,7 +22,7 @@
 -- busy_ratio = "busy_ns / (elapsed_ns x devices); for (stable) and (all), summed first"
 -- steps_per_s = "DOUBLE: for (stable) and (all): 1 / mean_ns"
 -- samples_per_s = "DOUBLE: steps_per_s x the run's metric samples_per_step, else its label batch:
--- samples per source and step"
+-- samples of one rank per step, x the ranks in the file"
 -- spread_ratio = "for (stable) and (all): (longest - shortest) / median; NULL for fewer than two
 -- steps"
 -- step_count = "for (stable) and (all): steps"
@@ -249,7 +249,7 @@ select
     busy_ratio,
     kernel_count,
     steps_per_s,
-    steps_per_s * sample_count as samples_per_s,
+    steps_per_s * sample_count * coalesce(rank_count, 1) as samples_per_s,
     spread_ratio,
     step_count,
     mean_ns,
@@ -270,6 +270,14 @@ select
     ratio(counted_ns, joined_ns) as known_ratio
 from rows_of_all
 left join step_sample on step_sample.run_id = $run_id
+left join
+    (
+        select source_id, count(*) as rank_count
+        from source_rank
+        where run_id = $run_id
+        group by source_id
+    ) as ranks
+    on ranks.source_id = rows_of_all.source_id
 left join
     source_file on source_file.source_id = rows_of_all.source_id and source_file.run_id = $run_id
 order by rank_index nulls last, rows_of_all.source_id, step_index nulls first, step_name desc

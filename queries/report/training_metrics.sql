@@ -5,14 +5,14 @@
 -- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["busy_device", "step_span", "chosen_step", "label_value", "step_sample",
--- "rate_of_steps",
--- "run_title", "whole_sum"]
+-- "source_rank", "rate_of_steps", "run_title", "whole_sum"]
 -- parameters = "phase runs"
 -- columns = "run_name labels samples_per_s steps_per_s busy_ratio fp32_utilization_ratio
 -- peak_ratio fp32_known_ratio device_count reason run_id"
--- samples_per_s = "DOUBLE: throughput of all devices: steps_per_s x the label batch, or the
--- metric samples_per_step"
--- steps_per_s = "DOUBLE: 1 / mean time of the steps of the phase; NULL without steps"
+-- samples_per_s = "DOUBLE: throughput of all ranks: sum of the steps per second of each x the
+-- metric samples_per_step, or the label batch, as samples of one rank per step"
+-- steps_per_s = "DOUBLE: 1 / mean time of the steps of the phase; of several ranks or files the
+-- average; NULL without steps"
 -- busy_ratio = "GPU compute utilization (eq. 1): time with a kernel / elapsed time, over all
 -- devices"
 -- fp32_utilization_ratio = "FP32 utilization (eq. 2): FP32 operations / (FP32 peak x busy time),
@@ -37,19 +37,30 @@ with
         group by run_id
     ),
     steps as (
-        select run_id, avg(steps_per_s) as steps_per_s
+        select spans.run_id, spans.source_id, rate_of_steps(spans.elapsed_ns) as steps_per_s
+        from step_span(null) as spans
+        left join chosen_step(null, $phase) as chosen using (run_id, source_id)
+        where
+            $phase = 'all'
+            or spans.step_index between chosen.first_step_index and chosen.last_step_index
+        group by spans.run_id, spans.source_id
+    ),
+    -- ranks work side by side; several files of one rank, or of none, measure the same work
+    rates as (
+        select run_id, sum(samples_per_s) as samples_per_s
         from
             (
-                select spans.run_id, spans.source_id, rate_of_steps(spans.elapsed_ns) as steps_per_s
-                from step_span(null) as spans
-                left join chosen_step(null, $phase) as chosen using (run_id, source_id)
-                where
-                    $phase = 'all'
-                    or spans.step_index between chosen.first_step_index and chosen.last_step_index
-                group by spans.run_id, spans.source_id
+                select
+                    run_id, rank_index, avg(steps_per_s) * any_value(sample_count) as samples_per_s
+                from steps
+                join step_sample using (run_id)
+                left join source_rank using (run_id, source_id)
+                group by run_id, rank_index
+                qualify rank_index is not null or max(rank_index) over (partition by run_id) is null
             )
         group by run_id
     ),
+    speeds as (select run_id, avg(steps_per_s) as steps_per_s from steps group by run_id),
     told as (
         select
             run_id, string_agg(label_name || '=' || label_value, ' ' order by label_name) as labels
@@ -59,7 +70,7 @@ with
 select
     title as run_name,
     labels,
-    steps_per_s * sample_count as samples_per_s,
+    samples_per_s,
     steps_per_s,
     ratio(busy_ns, elapsed_ns) as busy_ratio,
     ratio(fp32_flop * 1e9, fp32_roof) as fp32_utilization_ratio,
@@ -70,8 +81,8 @@ select
     run_id
 from devices
 join run_title using (run_id)
-left join steps using (run_id)
-left join step_sample using (run_id)
+left join speeds using (run_id)
+left join rates using (run_id)
 left join told using (run_id)
 where title glob $runs
 order by title, run_id
