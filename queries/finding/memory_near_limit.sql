@@ -1,6 +1,7 @@
 -- purpose = "Devices whose memory is nearly used up, at the maximum that the allocator reserved."
 -- source = "torch.profiler: Total Reserved; the device's memory by its properties"
 -- needs = ["memory_event", "device"]
+-- depends = ["device_listed"]
 -- parameters = "run_id full_ratio"
 -- full_ratio = {type = "DOUBLE", doc = "share of the memory from which it is nearly used up",
 -- default = 0.9}
@@ -8,7 +9,6 @@
 -- source_id-rank device_id"
 -- reserved_bytes = "BIGINT: maximum that the allocator reserved"
 -- allocated_bytes = "BIGINT: maximum that was allocated"
--- memory_bytes = "BIGINT: memory of the device"
 -- reserved_ratio = "DOUBLE: reserved_bytes / memory_bytes"
 -- finding.title = "Device memory is nearly used up"
 -- finding.evidence = "{reserved_bytes} of {memory_bytes} reserved ({reserved_ratio}),
@@ -39,7 +39,7 @@ select
     used.device_id
 from used
 join
-    device
+    device_listed as device
     on device.run_id = $run_id
     and device.source_id = used.source_id
     and device.device_id = used.device_id

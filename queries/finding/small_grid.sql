@@ -3,7 +3,7 @@
 -- source = "NVIDIA, CUDA C++ Best Practices Guide, section Thread and Block Heuristics: more blocks
 -- than multiprocessors"
 -- needs = ["attribution", "kernel"]
--- depends = ["work_in_window"]
+-- depends = ["device_listed", "work_in_window"]
 -- parameters = "run_id phase"
 -- columns = "name win_ns launch_count total_ns blocks_per_sm_count elapsed_ns source_id-rank
 -- device_id"
@@ -44,7 +44,7 @@ with
             and kernel.source_id = work.source_id
             and kernel.event_id = work.event_id
         left join
-            device
+            device_listed as device
             on device.run_id = $run_id
             and device.source_id = work.source_id
             and device.device_id = work.device_id

@@ -4,7 +4,8 @@
 -- topic = "comparison"
 -- needs = ["source_file"]
 -- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share",
--- "device_known", "sum_where"]
+-- "device_known", "device_listed", "idle_device",
+-- "sum_where"]
 -- parameters = "run_id-a other_run_id by-compared phase"
 -- columns = "side_kind run_name device_names source_count basis_kind step_kind step_count
 -- first_step_index last_step_index work_ns outside_ns unstable_reason all_step_count all_mean_ns
@@ -106,11 +107,22 @@ with
                 where run_id = $other_run_id
             ) as known
         left join
-            (from device where run_id in ($run_id, $other_run_id)) as device
+            (from device_listed where run_id in ($run_id, $other_run_id)) as device
             on device.run_id = known.run_id
             and device.source_id = known.source_id
             and device.device_id is not distinct from known.device_id
-        where device_kind is distinct from 'cpu'
+        left join
+            (
+                from idle_device
+                where run_id = $run_id
+                union
+                from idle_device
+                where run_id = $other_run_id
+            ) as idle
+            on idle.run_id = known.run_id
+            and idle.source_id = known.source_id
+            and idle.device_id = known.device_id
+        where device_kind is distinct from 'cpu' and idle.device_id is null
         group by known.run_id
     )
 select

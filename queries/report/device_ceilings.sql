@@ -5,7 +5,7 @@
 -- topic = "store"
 -- needs = ["device"]
 -- answered_if = "exists (from device_ceiling where run_id = $run_id)"
--- depends = ["device_ceiling"]
+-- depends = ["device_ceiling", "idle_device"]
 -- parameters = "run_id-all launch_overhead_ns"
 -- columns = "device_name ceiling_name-roof peak_flop_per_s peak_bytes_per_s overhead_ns
 -- ridge_flop_per_byte least_flop origin_kind-known source_text source_id device_id"
@@ -22,6 +22,10 @@ with
                 any_value(value) filter (where ceiling_kind = 'launch_overhead') over same
             ) as launch_ns
         from device_ceiling
+        anti join
+            (from idle_device where $run_id is null or run_id = $run_id) as idle using (
+                run_id, source_id, device_id
+            )
         where $run_id is null or run_id = $run_id
         window same as (partition by run_id, source_id, device_id)
     )

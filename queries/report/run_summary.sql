@@ -8,8 +8,8 @@
 -- transfer_count op_count step_count elapsed_ns event_count is_complete trouble_count
 -- profiler_name source_id"
 -- format_name = "VARCHAR: format"
--- device_names = "VARCHAR: devices with kernels, from the user, the file or another file of the
--- run; '?' if none is named; without kernels, all named devices"
+-- device_names = "VARCHAR: devices with kernels or copies, from the user, the file or another
+-- file of the run; '?' if none is named; without either, all named devices"
 -- op_count = "framework operators"
 -- step_count = "profiler steps on the host"
 -- elapsed_ns = "from the first start to the last end of anything in the source"
@@ -64,8 +64,12 @@ with
         group by source_id
     ),
     used as (
-        select distinct source_id, device_id
+        select source_id, device_id
         from kernel
+        where run_id = $run_id and device_id is not null
+        union
+        select source_id, device_id
+        from transfer
         where run_id = $run_id and device_id is not null
     ),
     known as materialized(
@@ -81,7 +85,7 @@ with
         where run_id = $run_id
         window source as (partition by source_id)
     ),
-    -- the devices that have kernels; of a source without any all that are known of
+    -- the devices that have work; of a source without any all that are known of
     seen as (
         select used.source_id, coalesce(known.device_name, sole.only_name, '?') as device_name
         from used

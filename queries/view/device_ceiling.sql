@@ -2,7 +2,7 @@
 -- from the profiler."
 -- source = "tables assumption, model_ceiling and device, each figure with its source"
 -- needs = ["device"]
--- depends = ["device_known"]
+-- depends = ["device_known", "device_listed"]
 -- is_kept = true
 -- columns = "run_id source_id device_id device_name ceiling_kind-launches ceiling_name value unit
 -- origin_kind source_text model_name reported_value reported_ratio"
@@ -72,7 +72,7 @@ with
                     'source_text':'the profiler''s own table'
                 }
             ] as ceilings
-        from device
+        from device_listed
         where reported_flop_per_s > 0 or reported_bytes_per_s > 0
     ),
     offered as (

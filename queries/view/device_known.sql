@@ -3,7 +3,7 @@
 -- device of operators are devices; for a table of results, the user names it."
 -- source = "tables device, op_stat, configuration, assumption and device_model, view cpu_known"
 -- needs = ["device"]
--- depends = ["cpu_known", "device_key"]
+-- depends = ["cpu_known", "device_key", "device_listed"]
 -- is_kept = true
 -- columns = "run_id source_id device_id device_name model_name compute_capability capability_major
 -- ignored_name"
@@ -41,21 +41,17 @@ with
             device.source_id,
             device.device_id,
             min(device_model.model_name) as model_name
-        from device
+        from device_listed as device
         join
             device_model
             on device_model.sm_count = device.sm_count
             and device.memory_bytes
             between 0.95 * device_model.memory_bytes and 1.01 * device_model.memory_bytes
-            and abs(
-                1000 * try_cast(device.properties_json ->> '$.clock_rate' as double)
-                - device_model.boost_clock_hz
-            )
+            and abs(1000 * device.clock_rate - device_model.boost_clock_hz)
             < 0.01 * device_model.boost_clock_hz
             and (
                 device_model.compute_capability = device.compute_capability
-                or lower(device_model.vendor_name)
-                = lower(device.properties_json ->> '$.device_vendor')
+                or lower(device_model.vendor_name) = lower(device.vendor_name)
             )
         where device.name is null
         group by device.run_id, device.source_id, device.device_id
@@ -73,7 +69,7 @@ with
             compute_capability,
             true as is_listed,
             is_described is not distinct from false as is_only_seen
-        from device
+        from device_listed as device
         left join
             described_alike
             on described_alike.run_id = device.run_id

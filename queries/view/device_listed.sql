@@ -7,8 +7,11 @@
 -- columns = "run_id source_id device_id name device_kind is_described compute_capability sm_count
 -- memory_bytes reported_flop_per_s reported_bytes_per_s clock_rate vendor_name"
 -- is_described = "BOOLEAN: the file has properties for this ID"
+-- sm_count = "BIGINT: multiprocessors or compute units"
+-- reported_flop_per_s = "DOUBLE: peak, from the profiler's own table"
+-- reported_bytes_per_s = "DOUBLE: peak of device memory, from the profiler's own table"
 -- clock_rate = "DOUBLE: clock in kHz, if the file gives it"
--- vendor_name = "vendor, if the file gives it"
+-- vendor_name = "VARCHAR: vendor, if the file gives it"
 select
     run_id,
     source_id,
