@@ -228,7 +228,7 @@ def longer_by(sleep_ns: int) -> Effect:
 
     def contradictions(before: Answers, after: Answers) -> list[str]:
         found = []
-        marks = [_total(rows["steps"], "mark_ns") for rows in (before, after)]
+        marks = [_total(rows["steps"], "host_ns") for rows in (before, after)]
         if marks[1] - marks[0] != sleep_ns:
             found.append(f"steps: marks of {marks[0]} ns became {marks[1]} ns")
         causes = [_by_kind(rows.get("gaps", [])) for rows in (before, after)]
