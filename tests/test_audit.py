@@ -128,6 +128,24 @@ def test_samples_of_a_run_that_are_not_those_of_its_ranks_together_are_told() ->
         assert [(row["first_value"], row["second_value"]) for row in rows] == told
 
 
+def test_events_of_a_merged_file_that_each_rank_counts_are_told() -> None:
+    """Of 6 events of a file, two ranks have 3 each, not 6; devices of one rank share them."""
+    rule = [rule for rule in audit.identities() if rule.name == "events_within_file"]
+    file = pa.table({"file_name": ["a"], "event_count": [6], "source_id": ["s1"]})
+    for count, told in ((3, []), (6, [(12, 6)])):
+        ranks = pa.table(
+            {
+                "source_id": ["s1"] * 3,
+                "rank_index": [0, 1, 1],
+                "device_id": [0, 1, 2],
+                "event_count": [count] * 3,
+            }
+        )
+        done = audit.contradictions(rule, {"ranks": ranks, "run_summary": file})
+        rows = done.result.table.to_pylist()
+        assert [(row["first_value"], row["second_value"]) for row in rows] == told
+
+
 def test_operations_unlike_those_of_perf_are_told() -> None:
     """What perf prints is rounded to 0.1 G; of a lower bound it may be more."""
     work = pa.table(

@@ -20,6 +20,8 @@
 -- hidden_ratio = "DOUBLE: share of communication_ns hidden by compute"
 -- median_step_ns = "BIGINT: median step time, as in steps: from the first work of a step to that
 -- of the next"
+-- event_count = "events in the file; of a merged file those of devices and labeled processes of
+-- this rank"
 -- recorded_ns = "BIGINT: from the first start to the last end of device work in the whole file"
 with
     times as (
@@ -65,6 +67,47 @@ with
         select source_id, rank_index, source_count
         from source_rank
         where run_id = $run_id and source_count > 1
+    ),
+    -- of a file merged from several ranks: events of a device of the rank, or of a process that is
+    -- labeled with it
+    merged as (
+        select source_id
+        from source_rank
+        where run_id = $run_id
+        group by source_id
+        having count(*) > 1
+    ),
+    seen as (
+        select source_id, device_id, track_name
+        from kernel
+        where run_id = $run_id
+        union all
+        select source_id, device_id, track_name
+        from transfer
+        where run_id = $run_id
+        union all
+        select source_id, device_id, track_name
+        from slice
+        where run_id = $run_id
+    ),
+    counted as (
+        select
+            seen.source_id,
+            coalesce(
+                try_cast(
+                    regexp_extract(track_name, '\[(?:[A-Z]{2}|[Rr]ank) ?(\d{1,9})\]', 1) as bigint
+                ),
+                device_rank.rank_index
+            ) as rank_index,
+            count(*) as event_count
+        from seen
+        semi join merged using (source_id)
+        left join
+            device_rank
+            on device_rank.run_id = $run_id
+            and device_rank.source_id = seen.source_id
+            and device_rank.device_id = seen.device_id
+        group by all
     )
 select
     device_rank.rank_index,
@@ -95,12 +138,22 @@ select
             case when stepped.step_count is null then 'no steps' end,
             'rank is in ' || shared.source_count || ' files',
             case when clocks.clock_offset_ns is null then 'no collective to tell its clock by' end,
-            clocks.message
+            clocks.message,
+            case
+                when counted.source_id is not null
+                then
+                    counted.event_count
+                    || ' of '
+                    || source_file.event_count
+                    || ' events of the file'
+            end
         ),
         ''
     ) as reason,
     recorded.recorded_ns,
-    source_file.event_count,
+    case
+        when merged.source_id is null then source_file.event_count else counted.event_count
+    end as event_count,
     source_file.source_id
 from source_file
 left join times using (source_id)
@@ -115,6 +168,11 @@ left join
     clocks
     on clocks.source_id = source_file.source_id
     and clocks.rank_index is not distinct from device_rank.rank_index
+left join merged using (source_id)
+left join
+    counted
+    on counted.source_id = source_file.source_id
+    and counted.rank_index = device_rank.rank_index
 left join
     shared
     on shared.source_id = source_file.source_id
