@@ -109,6 +109,10 @@ def kernels(**columns: list[object]) -> pa.Table:
 def test_a_rate_above_its_peak_is_told() -> None:
     rates = kernels(utilization_ratio=[1.04, 1.38], roof_ratio=[0.5, None])
     assert contradicted({"kernel_figures": rates}) == [("rates_within_peak", 1.38, 1.05)]
+    run = pa.table({"run_name": ["a"], "peak_ratio": [1.9]})
+    rule = [rule for rule in audit.identities() if rule.name == "rates_within_peak"]
+    (told,) = audit.contradictions(rule, {"training_metrics": run}).result.table.to_pylist()
+    assert told["first_figure"] == "training_metrics.peak_ratio"
 
 
 def test_samples_of_a_run_that_are_not_those_of_its_ranks_together_are_told() -> None:

@@ -2,7 +2,7 @@
 -- it, only fewer bytes help."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Findings"
 -- needs = ["kernel_counter"]
--- depends = ["launch_at_roof"]
+-- depends = ["launch_at_roof", "max_share"]
 -- parameters = "run_id"
 -- columns = "name win_ns-roof launch_count-memory total_ns roof_ratio-memory nearest_name-memory
 -- elapsed_ns source_id-rank device_id"
@@ -28,7 +28,7 @@ select
     source_id,
     device_id
 from launch_at_roof($run_id)
-where bound_kind = 'bandwidth'
+where bound_kind = 'bandwidth' and near_roof_ratio <= max_share()
 group by source_id, device_id, name
 having win_ns > 0
 order by win_ns desc, source_id, device_id, name

@@ -9,5 +9,7 @@ select
     1.05 as second_value
 from cell
 where
-    regexp_full_match(column_name, '(\w+_)?utilization_ratio|(near_)?roof_ratio|bandwidth_ratio')
+    regexp_full_match(
+        column_name, '(\w+_)?(utilization|peak)_ratio|(near_)?roof_ratio|bandwidth_ratio'
+    )
     and value > 1.05

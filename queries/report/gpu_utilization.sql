@@ -4,7 +4,7 @@
 -- docs/metrics.md, section gpu_utilization"
 -- topic = "time"
 -- needs = ["attribution"]
--- depends = ["busy_device", "device_rank"]
+-- depends = ["busy_device", "device_rank", "possible_ratio", "above_peak"]
 -- parameters = "run_id phase"
 -- columns = "rank_index device_id busy_ratio busy_with_transfers_ratio compute_ratio elapsed_ns
 -- busy_ns busy_with_transfers_ns compute_ns-busy sum_ns-kernels overlap_ns overlapping_count
@@ -15,7 +15,7 @@
 -- compute_ratio = "DOUBLE: compute_ns / elapsed_ns"
 -- overlap_ns = "BIGINT: sum_ns - busy_ns: time counted more than once"
 -- fp32_utilization_ratio = "FP32 operations / (FP32 peak x busy_ns); NULL unless known for every
--- kernel"
+-- kernel, or above 1.05"
 select
     device_rank.rank_index,
     busy.device_id,
@@ -30,9 +30,16 @@ select
     sum_ns - busy_ns as overlap_ns,
     overlapping_count,
     kernel_count,
-    ratio(fp32_flop * 1e9, fp32_flop_per_s * busy_ns) as fp32_utilization_ratio,
+    possible_ratio(fp32_flop * 1e9, fp32_flop_per_s * busy_ns) as fp32_utilization_ratio,
     fp32_flop,
-    fp32_reason,
+    coalesce(
+        above_peak(
+            ratio(fp32_flop * 1e9, fp32_flop_per_s * busy_ns),
+            'operations (measured)',
+            'the peak fp32'
+        ),
+        fp32_reason
+    ) as fp32_reason,
     fp32_known_ratio,
     busy.source_id
 from busy_device($run_id, $phase) as busy

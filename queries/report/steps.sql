@@ -6,7 +6,7 @@
 -- needs = ["step"]
 -- answered_if = "exists (from step_span($run_id))"
 -- depends = ["step_span", "stable_phase", "stable_share", "step_sample", "source_rank",
--- "rate_of_steps", "joined_bound"]
+-- "rate_of_steps", "joined_bound", "possible_ratio", "above_peak"]
 -- parameters = "run_id"
 -- columns = "step_name rank_index elapsed_ns is_stable reason busy_ratio kernel_count-step
 -- steps_per_s samples_per_s spread_ratio step_count mean_ns longest_ns stall_ns kernel_ns
@@ -18,7 +18,7 @@
 -- it was: the next one is marked and its work has ended"
 -- is_stable = "BOOLEAN: in the stable phase"
 -- reason = "why the step is not stable, or why there is no stable phase; for (stable): that these
--- are less than half of the steps or of their time; else why busy_ratio is NULL"
+-- are less than half of the steps or of their time; else why a ratio is NULL"
 -- busy_ratio = "busy_ns / (elapsed_ns x devices); for (stable) and (all), summed first"
 -- steps_per_s = "DOUBLE: for (stable) and (all): 1 / mean_ns"
 -- samples_per_s = "DOUBLE: steps_per_s x the run's metric samples_per_step, else its label batch:
@@ -39,7 +39,8 @@
 -- step_index = "step number; NULL for (stable) and (all)"
 -- total_flop = "operations of its kernels, by joined counters (median); NULL without counters"
 -- total_bytes = "device memory bytes of its kernels, by joined counters"
--- fp32_utilization_ratio = "FP32 operations / (peak x kernel time), over kernels with counters"
+-- fp32_utilization_ratio = "FP32 operations / (peak x kernel time), over kernels with counters;
+-- NULL above 1.05"
 -- known_ratio = "share of the kernel time with counters"
 with
     spans as materialized(from step_span($run_id)),
@@ -245,7 +246,14 @@ select
     source_file.rank_index,
     elapsed_ns,
     is_stable,
-    coalesce(reason, case when busy_ratio is null then 'no work of a device' end) as reason,
+    nullif(
+        concat_ws(
+            '; ',
+            coalesce(reason, case when busy_ratio is null then 'no work of a device' end),
+            above_peak(ratio(fp32_flop * 1e9, fp32_roof), 'operations (measured)', 'the peak fp32')
+        ),
+        ''
+    ) as reason,
     busy_ratio,
     kernel_count,
     steps_per_s,
@@ -266,7 +274,7 @@ select
     rows_of_all.source_id,
     total_flop,
     total_bytes,
-    ratio(fp32_flop * 1e9, fp32_roof) as fp32_utilization_ratio,
+    possible_ratio(fp32_flop * 1e9, fp32_roof) as fp32_utilization_ratio,
     ratio(counted_ns, joined_ns) as known_ratio
 from rows_of_all
 left join step_sample on step_sample.run_id = $run_id

@@ -5,7 +5,8 @@
 -- topic = "time"
 -- needs = ["attribution"]
 -- depends = ["busy_device", "step_span", "chosen_step", "label_value", "step_sample",
--- "source_rank", "rate_of_steps", "run_title", "whole_sum"]
+-- "source_rank", "rate_of_steps", "run_title", "whole_sum", "possible_ratio",
+-- "above_peak"]
 -- parameters = "phase runs"
 -- columns = "run_name labels samples_per_s steps_per_s busy_ratio fp32_utilization_ratio
 -- peak_ratio fp32_known_ratio device_count reason run_id"
@@ -18,7 +19,7 @@
 -- fp32_utilization_ratio = "FP32 utilization (eq. 2): FP32 operations / (FP32 peak x busy time),
 -- over all devices"
 -- peak_ratio = "DOUBLE: utilization over all precisions: time of all operations, each at the peak
--- of its precision / busy time; NULL unless every kernel has counters"
+-- of its precision / busy time; NULL unless every kernel has counters, or above 1.05"
 -- device_count = "BIGINT: devices"
 -- reason = "why a utilization is NULL or a lower bound"
 with
@@ -32,7 +33,7 @@ with
             whole_sum(fp32_flop_per_s * busy_ns) as fp32_roof,
             ratio(sum(fp32_known_ratio * busy_ns), sum(busy_ns)) as fp32_known_ratio,
             min(fp32_reason) as reason,
-            ratio(whole_sum(peak_ns), sum(busy_ns)) as peak_ratio
+            whole_sum(peak_ns) as peak_ns
         from busy_device(null, $phase)
         group by run_id
     ),
@@ -73,11 +74,17 @@ select
     samples_per_s,
     steps_per_s,
     ratio(busy_ns, elapsed_ns) as busy_ratio,
-    ratio(fp32_flop * 1e9, fp32_roof) as fp32_utilization_ratio,
-    peak_ratio,
+    possible_ratio(fp32_flop * 1e9, fp32_roof) as fp32_utilization_ratio,
+    possible_ratio(peak_ns, busy_ns) as peak_ratio,
     fp32_known_ratio,
     device_count,
-    reason,
+    coalesce(
+        above_peak(ratio(fp32_flop * 1e9, fp32_roof), 'operations (measured)', 'the peak fp32'),
+        above_peak(
+            ratio(peak_ns, busy_ns), 'operations (measured)', 'the peaks of their precisions'
+        ),
+        reason
+    ) as reason,
     run_id
 from devices
 join run_title using (run_id)

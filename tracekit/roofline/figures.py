@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracekit.roofline import geometry as geo
 from tracekit.roofline.geometry import Array
@@ -31,6 +32,7 @@ class PointFigures:
     bound: list[str | None]
     roof_ratio: Array
     is_above_roof: list[bool | None]
+    impossible: list[str | None]
     compute_time_ns: Array
     bandwidth_time_ns: Array
 
@@ -60,6 +62,16 @@ def figures(
             _with_none(np.where(is_bare, 0.0, np.nan)),
         ],
     )
+    roof_ratio = verdicts.field("roof_ratio")
+    near_compute = pc.equal(verdicts.field("nearest_name"), "compute").fill_null(False)
+    impossible = macros(
+        "above_peak",
+        [
+            roof_ratio.to_pylist(),
+            pc.if_else(near_compute, "operations", "bytes").to_pylist(),
+            pc.if_else(near_compute, "the compute peak", "the peak of memory").to_pylist(),
+        ],
+    )
     return PointFigures(
         compute_ns,
         bandwidth_ns,
@@ -67,8 +79,9 @@ def figures(
         intensity,
         rate,
         verdicts.field("bound_kind").to_pylist(),
-        verdicts.field("roof_ratio").to_numpy(zero_copy_only=False),
+        np.where(pc.is_valid(impossible), np.nan, roof_ratio.to_numpy(zero_copy_only=False)),
         verdicts.field("is_above_roof").to_pylist(),
+        impossible.to_pylist(),
         *times,
     )
 

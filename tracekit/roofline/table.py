@@ -28,7 +28,7 @@ _COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("op_class", _TEXT, "for an operator: its class"),
     ("level_name", _TEXT, "memory level: dram, l2 or l1"),
     ("place_kind", _TEXT, "drawn, or why not: zero_ai (no operation), no_bytes, unknown, no_label"),
-    ("reason", _TEXT, "why launches are excluded from the point"),
+    ("reason", _TEXT, "why launches are excluded from the point, or no roof_ratio is shown"),
     ("bound_kind", _TEXT, "overhead, latency (below 0.6 of every roof), bandwidth or compute"),
     (
         "intensity_flop_per_byte",
@@ -49,11 +49,11 @@ _COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("overhead_ns", _DOUBLE, "launches x time of one launch"),
     ("compute_time_ns", _DOUBLE, "compute time (Wang Y. 2020, eq. 2)"),
     ("bandwidth_time_ns", _DOUBLE, "bandwidth time (Wang Y. 2020, eq. 3)"),
-    ("roof_ratio", _DOUBLE, "time at peak / time: 1 is at the roof"),
+    ("roof_ratio", _DOUBLE, "time at peak / time: 1 is at the roof; NULL above 1.05"),
     (
         "is_above_roof",
         _BOOL,
-        "roof_ratio is above 1: data or peak is wrong, or the clock was higher",
+        "time at peak is above the time: data or peak is wrong, or the clock was higher",
     ),
     ("byte_definition", _TEXT, "paper or vendor (bytes of L2 and L1), modelled (from shapes) …"),
     ("device_name", _TEXT, "device; NULL for several"),
@@ -98,7 +98,10 @@ def _point_columns(points: LevelPoints, found: PointFigures) -> dict[str, Any]:
         "run_id": points.run,
         "op_class": points.op_class,
         "level_name": points.level,
-        "reason": points.reason,
+        "reason": [
+            impossible or reason
+            for impossible, reason in zip(found.impossible, points.reason, strict=True)
+        ],
         "bound_kind": found.bound,
         "intensity_flop_per_byte": found.intensity,
         "achieved_flop_per_s": found.rate,
