@@ -68,9 +68,12 @@ def with_a_metric(head: Rows, rows: Rows) -> Rows:
         heads = [[*row, text] for row, text in zip(head, (name, "inst"), strict=False)]
         return heads + [[*row, "7"] for row in rows]
     at = head[0].index("Metric Name")
-    last = {row[0]: row for row in rows}
-    more = [[*row[:at], name, "inst", "7", *("" for _ in row[at + 3 :])] for row in last.values()]
-    return [*head, *rows, *more]
+    done = list(head)
+    for row, following in zip(rows, [*rows[1:], None], strict=True):
+        done.append(row)
+        if following is None or following[0] != row[0]:  # the last of a launch
+            done.append([*row[:at], name, "inst", "7", *("" for _ in row[at + 3 :])])
+    return done
 
 
 def without_separators(head: Rows, rows: Rows) -> Rows:
