@@ -130,7 +130,7 @@ def advise(
     explained = [one.query.name for one in left if one.win_ns == 0]
     ranked = sorted(
         (one for one in left if one.win_ns != 0),
-        key=lambda one: (-(one.win_ns or 0), one.query.name),
+        key=lambda one: (-(one.win_ns or 0), one.says.pool == "none", one.query.name),
     )
     large = [one for one in ranked if one.win_ratio is None or one.win_ratio >= least_ratio]
     names = {one.query.name for one in found}

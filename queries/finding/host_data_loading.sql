@@ -1,14 +1,13 @@
 -- purpose = "Time in which a program without device work loads data."
 -- source = "docs/metrics.md, section Findings"
 -- needs = ["op_call", "slice"]
--- depends = ["is_data_loading"]
--- parameters = "run_id"
--- columns = "name win_ns call_count longest_ns-call example_offset_ns elapsed_ns
+-- depends = ["is_data_loading", "host_window"]
+-- parameters = "run_id phase"
+-- columns = "name win_ns call_count longest_ns-call example_offset_ns elapsed_ns-window
 -- source_id-rank device_id-none"
 -- name = "VARCHAR: annotation or operator that loads data"
 -- win_ns = "BIGINT: its time on the thread that loads longest; nested ones count once"
 -- call_count = "BIGINT: how often it loads"
--- elapsed_ns = "BIGINT: time of the operators"
 -- finding.title = "The program waits for data"
 -- finding.evidence = "{call_count:time} in {name}; longest {longest_ns}, {example_offset_ns} after
 -- the start"
@@ -18,14 +17,7 @@
 -- finding.sums = ["call_count"]
 -- finding.pool = "steps"
 with
-    span as (
-        select source_id, min(start_ns) as start_ns, max(start_ns + dur_ns) as end_ns
-        from op_call
-        where
-            run_id = $run_id
-            and source_id not in (select source_id from attribution where run_id = $run_id)
-        group by source_id
-    ),
+    span as (select source_id, start_ns, end_ns from host_window($run_id, $phase)),
     loading as (
         select
             slice.source_id,

@@ -2,24 +2,31 @@
 -- source = "Chen T. 2016 (Training Deep Nets with Sublinear Memory Cost); docs/metrics.md, section
 -- Findings"
 -- needs = ["op_call", "calling_context", "slice"]
--- depends = ["step_window"]
--- parameters = "run_id"
--- columns = "name-operator win_ns call_count example_offset_ns module_path elapsed_ns
+-- depends = ["step_window", "host_window"]
+-- parameters = "run_id phase"
+-- columns = "name-operator win_ns call_count example_offset_ns module_path elapsed_ns-window
 -- source_id-rank device_id-none"
 -- win_ns = "BIGINT: time of their kernels, copies and memsets; without any, on the host"
 -- call_count = "BIGINT: calls in the backward pass, without those that another such call makes"
 -- module_path = "VARCHAR: module of the longest; NULL if unknown"
--- elapsed_ns = "BIGINT: time of the work; without any on a device, of the operators"
 -- finding.title = "The forward pass runs again inside the backward pass"
 -- finding.evidence = "{call_count:call}, most time in {name}; the longest
 -- {example_offset_ns} after the start[, in {module_path}]"
 -- finding.action = "Checkpoint fewer or cheaper layers (selective checkpointing), as far as the
 -- memory allows."
--- finding.command = "query ops --param by=module"
+-- finding.command = "query recomputation"
 -- finding.sums = ["call_count"]
 -- finding.pool = "steps"
 with
     worked as (select distinct source_id from attribution where run_id = $run_id),
+    spans as (
+        select source_id, first_step_index, last_step_index, start_ns, end_ns
+        from step_window($run_id, $phase)
+        where start_ns is not null and source_id in (from worked)
+        union all
+        select source_id, first_step_index, last_step_index, start_ns, end_ns
+        from host_window($run_id, $phase)
+    ),
     called as (
         select
             calls.source_id,
@@ -30,6 +37,7 @@ with
             calls.dur_ns,
             calls.device_ns,
             calls.work_count,
+            calls.step_index,
             context.input_dims,
             context.module_path,
             context.phase_kind = 'backward' as is_backward,
@@ -75,32 +83,29 @@ with
                     outer_one.source_id = repeated.source_id
                     and outer_one.event_id = repeated.parent_event_id
             )
-    ),
-    spans as (
-        select source_id, start_ns, end_ns - start_ns as elapsed_ns
-        from step_window($run_id, 'all')
-        where start_ns is not null
-        union all
-        select source_id, min(start_ns), max(start_ns + dur_ns) - min(start_ns)
-        from op_call
-        where run_id = $run_id and source_id not in (from worked)
-        group by source_id
     )
 select
     name,
-    least(cast(sum(time_ns) as bigint), any_value(elapsed_ns)) as win_ns,
+    least(cast(sum(time_ns) as bigint), any_value(spans.end_ns - spans.start_ns)) as win_ns,
     count(*) as call_count,
-    arg_max(
-        outermost.start_ns - spans.start_ns, (time_ns, - outermost.start_ns)
+    -- a step begins when the device has done the work of the one before it
+    greatest(
+        arg_max(outermost.start_ns - spans.start_ns, (time_ns, - outermost.start_ns)), 0
     ) as example_offset_ns,
     arg_max(module_path, (time_ns, - outermost.start_ns)) as module_path,
-    any_value(elapsed_ns) as elapsed_ns,
+    any_value(spans.end_ns - spans.start_ns) as elapsed_ns,
     outermost.source_id,
     cast(null as bigint) as device_id
 from outermost
 join spans on spans.source_id = outermost.source_id
 where
     -- with a device, only what takes its time
-    time_ns > 0 and (work_count > 0 or outermost.source_id not in (from worked))
+    time_ns > 0
+    and (work_count > 0 or outermost.source_id not in (from worked))
+    and case
+        when spans.first_step_index is null
+        then outermost.start_ns >= spans.start_ns and outermost.start_ns < spans.end_ns
+        else step_index between spans.first_step_index and spans.last_step_index
+    end
 group by outermost.source_id, name
 order by win_ns desc, outermost.source_id, name

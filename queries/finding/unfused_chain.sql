@@ -1,18 +1,19 @@
 -- purpose = "Time of chains of three or more elementwise kernels on tensors of one size, one after
--- the other on a stream, that could be one kernel: without their longest, and the idle time between
--- them; without a device, of operators on a thread of the host."
+-- the other on a stream, that could be one kernel: without its time at the roof, and the idle time
+-- between them; without a device, of operators on a thread of the host."
 -- source = "docs/metrics.md, section Findings"
 -- needs = ["op_call", "calling_context"]
--- depends = ["gap_part", "step_window"]
+-- depends = ["gap_part", "step_window", "host_call", "device_peak", "processor_peak",
+-- "time_at_peak"]
 -- parameters = "run_id phase"
 -- columns = "name-operator win_ns chain_count call_count example_offset_ns symptom_name
--- elapsed_ns source_id-rank device_id"
+-- elapsed_ns-window source_id-rank device_id"
 -- name-operator = "VARCHAR: operator that the chains begin with"
--- win_ns = "BIGINT: time of the chains less the longest of each; with symptom_name, the idle time
--- between their kernels"
+-- win_ns = "BIGINT: time of the chains, less that of reading the input of the first and writing the
+-- output of the last at the peak of memory, or less the longest if that is unknown or shorter; with
+-- an idle finding as symptom_name, the idle time between their kernels"
 -- chain_count = "BIGINT: chains"
 -- call_count = "BIGINT: kernels of the longest; without a device, calls"
--- elapsed_ns = "BIGINT: time of the steps; without a device, of the operators"
 -- finding.title = "Chains of elementwise operators run one by one"
 -- finding.evidence = "{chain_count:chain}, most time in those that begin with {name}; the longest
 -- has {call_count:operator}, {example_offset_ns} after the start"
@@ -21,6 +22,7 @@
 -- finding.pool = "steps"
 with
     worked as (select distinct source_id from attribution where run_id = $run_id),
+    host_calls as materialized(from host_call($run_id, $phase)),
     model as materialized(
         select
             source_id,
@@ -28,77 +30,89 @@ with
             name,
             op_model(name, input_dims, input_types, input_strides, concrete_inputs) as work
         from calling_context
-        where run_id = $run_id and context_kind = 'op'
-    ),
-    windows as (
-        select source_id, start_ns, end_ns
-        from step_window($run_id, $phase)
-        where start_ns is not null
-        union all
-        select source_id, min(start_ns), max(start_ns + dur_ns)
-        from op_call
-        where run_id = $run_id and source_id not in (from worked)
-        group by source_id
+        where
+            run_id = $run_id
+            and context_kind = 'op'
+            and source_id in (from worked)
+            and context_id in (select context_id from attribution where run_id = $run_id)
     ),
     -- on the host: elementwise operators, and others that call none
-    host_call as (
+    host_pieces as (
         select
-            calls.*,
-            max(calls.start_ns + calls.dur_ns) over (
-                partition by calls.source_id, calls.thread_id
-                order by calls.start_ns, calls.dur_ns desc, calls.event_id
+            *,
+            max(start_ns + dur_ns) over (
+                partition by source_id, thread_id
+                order by start_ns, dur_ns desc, event_id
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
-        from op_call as calls
-        left join model on model.source_id = calls.source_id and model.context_id = calls.context_id
+        from host_calls
         where
-            calls.run_id = $run_id
-            and calls.source_id not in (from worked)
-            and calls.dur_ns > 0
+            dur_ns > 0
             and (
-                work.family_name = 'elementwise'
-                or calls.event_id not in (
-                    select parent_event_id
-                    from op_call
-                    where run_id = $run_id and parent_event_id is not null
-                )
+                family_name = 'elementwise'
+                or event_id
+                not in (select parent_event_id from host_calls where parent_event_id is not null)
             )
     ),
     piece as (
-        select source_id, device_id, stream_id as lane_id, event_id, context_id, start_ns, dur_ns
-        from attribution
-        where run_id = $run_id and dur_ns > 0
-        union all
-        select source_id, null, thread_id, event_id, context_id, start_ns, dur_ns
-        from host_call
-        where reach_ns is null or reach_ns <= start_ns
-    ),
-    ordered as (
         select
-            piece.*,
+            calls.source_id,
+            calls.device_id,
+            calls.stream_id as lane_id,
+            calls.event_id,
+            calls.start_ns,
+            calls.dur_ns,
             windows.start_ns as window_start_ns,
             windows.end_ns - windows.start_ns as elapsed_ns,
             model.name,
-            case when work.family_name = 'elementwise' then work.write_bytes end as size_bytes,
+            work.family_name,
+            work.read_bytes,
+            work.write_bytes,
+            peaks.dram_bytes_per_s as bytes_per_s
+        from attribution as calls
+        join
+            step_window($run_id, $phase) as windows
+            on windows.source_id = calls.source_id
+            and calls.start_ns >= windows.start_ns
+            and calls.start_ns < windows.end_ns
+        left join model on model.source_id = calls.source_id and model.context_id = calls.context_id
+        left join
+            device_peak as peaks
+            on peaks.run_id = $run_id
+            and peaks.source_id = calls.source_id
+            and peaks.device_id is not distinct from calls.device_id
+        where calls.run_id = $run_id and calls.dur_ns > 0
+        union all
+        select
+            calls.source_id,
+            null,
+            thread_id,
+            event_id,
+            start_ns,
+            dur_ns,
+            window_start_ns,
+            elapsed_ns,
+            name,
+            family_name,
+            read_bytes,
+            write_bytes,
+            peaks.peak_bytes_per_s
+        from host_pieces as calls
+        left join processor_peak($run_id) as peaks on peaks.source_id = calls.source_id
+        -- views and new tensors do no work between others
+        where
+            (reach_ns is null or reach_ns <= start_ns)
+            and family_name is distinct from 'view'
+            and not starts_with(name, 'aten::empty')
+    ),
+    ordered as (
+        select
+            *,
+            case when family_name = 'elementwise' then write_bytes end as size_bytes,
             row_number() over lane as place,
             size_bytes is null or size_bytes is distinct from lag(size_bytes) over lane as is_first
         from piece
-        join
-            windows
-            on windows.source_id = piece.source_id
-            and piece.start_ns >= windows.start_ns
-            and piece.start_ns < windows.end_ns
-        left join model on model.source_id = piece.source_id and model.context_id = piece.context_id
-        -- on the host, views and new tensors do no work between others
-        where
-            piece.source_id in (from worked)
-            or work.family_name is distinct from 'view'
-            and not starts_with(model.name, 'aten::empty')
-        window
-            lane as (
-                partition by piece.source_id, piece.device_id, lane_id
-                order by piece.start_ns, piece.event_id
-            )
+        window lane as (partition by source_id, device_id, lane_id order by start_ns, event_id)
     ),
     numbered as (
         select
@@ -114,7 +128,11 @@ with
             arg_min(name, place) over chain as first_name,
             min(start_ns) over chain as chain_start_ns,
             sum(dur_ns) over chain as chain_ns,
-            max(dur_ns) over chain as longest_ns,
+            -- one kernel reads what the first reads, and writes what the last writes
+            least(
+                max(dur_ns) over chain,
+                time_at_peak(arg_min(read_bytes, place) over chain + size_bytes, bytes_per_s)
+            ) as fused_ns,
             count(*) over chain as chain_call_count
         from numbered
         where size_bytes is not null
@@ -123,7 +141,9 @@ with
     ),
     won as (
         select
-            member.*, null as symptom_name, dur_ns - dur_ns * ratio(longest_ns, chain_ns) as part_ns
+            member.*,
+            case when device_id is null then 'host_memory_bound' end as symptom_name,
+            dur_ns - dur_ns * ratio(fused_ns, chain_ns) as part_ns
         from member
         union all
         select

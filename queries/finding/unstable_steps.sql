@@ -89,7 +89,8 @@ select
     median_ns,
     slowest_ns,
     slowest_step_index,
-    least(stall_ns, slow_ns) as explained_ns,
+    -- least() skips NULL
+    case when stall_ns is not null then least(stall_ns, slow_ns) end as explained_ns,
     elapsed_ns,
     source_id,
     cast(null as bigint) as device_id
