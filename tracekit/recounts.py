@@ -3,6 +3,7 @@
 A recount is a file of `queries/recount`: one SELECT over tables of the store, and none of the views
 and macros that reports stand upon. It has some columns of its report, and a row for each row of it,
 found by the columns in `keys`. A report whose values are others contradicts the rows of the file.
+Several recounts can stand `upon` the same rows, a file of `queries/recount/rows`.
 """
 
 from __future__ import annotations
@@ -35,8 +36,14 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     report: Text
     keys: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    upon: str | None = None
     is_partial: bool = False
     is_sum: bool = False
+
+
+class _RowsHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    purpose: Text
+    upon: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +82,19 @@ def _recount(file: Traversable) -> Recount:
             raise ValueError(f"no report is called {header.report}" if sql else "no SQL")
     except ValueError as error:
         raise QueryError(f"recount/{file.name}: the header is wrong: {error}") from error
+    if header.upon is not None:
+        rows = ",\n".join(f"{name} as ({text})" for name, text in _rows_under(header.upon))
+        sql = f"with {rows}\nfrom ({sql})"
     options = header.needs, header.is_partial, header.is_sum
     return Recount(name, header.purpose, header.report, header.keys, *options, sql)
+
+
+def _rows_under(name: str) -> list[tuple[str, str]]:
+    """Return the named SELECTs that recounts upon the rows stand upon, the lowest first."""
+    file = files("tracekit.queries") / "recount" / "rows" / f"{name}.sql"
+    entries, sql = split_header(file.read_text("utf-8"))
+    header = msgspec.convert(entries, _RowsHeader)
+    return [*(_rows_under(header.upon) if header.upon else ()), (name, sql)]
 
 
 def unlike(recount: Recount, report: pa.Table, counted: pa.Table) -> list[Contradiction]:

@@ -27,6 +27,12 @@ RUNS = {
         "tensorflow_tools/*/*.json",
         "caffe_time/least/caffe.log",
     ],
+    "counters": ["h100/micro/raw.csv.gz"],
+    "other counters": [
+        "nsight_compute/raw-v100-handmade/report.csv",
+        "nsight_compute/full-h100-handmade/report.csv",
+        "nvprof/metrics-csv/metrics.csv",
+    ],
     "ranks": [
         "torch/hta-vit-a100-sampled-rank0of128.json.gz",
         "torch/hta-vit-a100-sampled-rank1of128.json.gz",

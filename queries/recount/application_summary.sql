@@ -1,0 +1,26 @@
+-- purpose = "The counters of a run are those of its launches."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "application_summary"
+-- needs = ["kernel_counter"]
+-- upon = "launch_work"
+-- is_partial = true
+with worked as (select *, fp64 + fp32 + fp16_work + tensor as flop from launch_work)
+select
+    sum(launches) as launch_count,
+    count(distinct name) as kernel_count,
+    sum(ns) as total_ns,
+    sum(flop) as total_flop,
+    sum(flop - fp16_work + fp16) as other_flop,
+    sum(dram) as total_bytes,
+    sum(flop) / sum(dram) as intensity_flop_per_byte,
+    sum(flop) / sum(ns) * 1e9 as achieved_flop_per_s,
+    sum(dram) / sum(ns) * 1e9 as achieved_bytes_per_s,
+    sum(tensor) / sum(flop) as tensor_share_ratio,
+    sum(if(flop = 0, launches, 0)) / sum(launches) as zero_ai_launch_ratio,
+    sum(if(flop = 0, ns, 0)) / sum(ns) as zero_ai_time_ratio,
+    0.0 as unknown_time_ratio,
+    sum(occupancy * ns) / sum(ns) as occupancy_ratio,
+    sum(compute_busy * ns) / sum(ns) as compute_throughput_ratio,
+    sum(memory_busy * ns) / sum(ns) as memory_throughput_ratio
+from worked
+having bool_and(flop is not null and dram > 0 and ns > 0)

@@ -1,0 +1,58 @@
+-- purpose = "Kernels on a known device are as far from its peaks as their work and time say."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "kernel_figures"
+-- keys = ["name"]
+-- needs = ["kernel_counter", "device"]
+-- upon = "launch_peak"
+-- is_partial = true
+with
+    kernel_sum as (
+        select
+            name,
+            sum(top_flop) / sum(top_peak * ns) * 1e9 as top_share,
+            sum(fp32) / sum(fp32_peak * ns) * 1e9 as fp32_utilization_ratio,
+            sum(top_peak * ns) / sum(ns) as peak_flop_per_s,
+            if(
+                count(distinct top_name) filter (where top_flop > 0) > 1,
+                'mixed',
+                coalesce(min(top_name) filter (where top_flop > 0), 'fp32')
+            ) as ceiling_name,
+            sum(compute_ns) as work_ns,
+            sum(dram_ns) as memory_ns,
+            sum(l2_ns) as second_ns,
+            sum(l1_ns) as first_ns,
+            greatest(work_ns, memory_ns, second_ns, first_ns) / sum(ns) as roof,
+            sum(compute_busy * ns) / sum(ns) as compute_share,
+            sum(memory_busy * ns) / sum(ns) as memory_share
+        from launch_peak
+        group by name
+        having bool_and(compute_ns + dram_ns is not null and ns > 0)
+    )
+select
+    name,
+    if(top_share <= 1.05, top_share, null) as utilization_ratio,
+    if(fp32_utilization_ratio <= 1.05, fp32_utilization_ratio, null) as fp32_utilization_ratio,
+    peak_flop_per_s,
+    ceiling_name,
+    if(roof <= 1.05, roof, null) as roof_ratio,
+    case
+        when roof < 0.6 and greatest(compute_share, memory_share) >= 0.6
+        then if(compute_share > memory_share, 'compute', 'bandwidth')
+        when roof < 0.6
+        then 'latency'
+        when memory_ns > work_ns
+        then 'bandwidth'
+        else 'compute'
+    end as bound_kind,
+    case
+        when roof < 0.6 and greatest(compute_share, memory_share) >= 0.6
+        then if(compute_share > memory_share, 'compute', 'memory') || ' throughput'
+        when greatest(memory_ns, second_ns, first_ns) < work_ns
+        then 'compute'
+        when greatest(second_ns, first_ns, 0) < memory_ns
+        then 'dram'
+        when second_ns >= coalesce(first_ns, 0)
+        then 'l2'
+        else 'l1'
+    end as nearest_name
+from kernel_sum

@@ -1,0 +1,20 @@
+-- purpose = "Kernels on a known device have the time at peak of their launches."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "launch_overhead"
+-- keys = ["name"]
+-- needs = ["kernel_counter", "device"]
+-- upon = "launch_peak"
+-- is_partial = true
+select
+    name,
+    sum(launches) as launch_count,
+    sum(compute_ns) as compute_ns,
+    sum(dram_ns) as bandwidth_ns,
+    sum(ns) as total_ns,
+    sum(flop) as total_flop,
+    sum(dram) as total_bytes,
+    sum(flop) / nullif(sum(compute_ns), 0) * 1e9 as peak_flop_per_s,
+    greatest(sum(compute_ns), sum(dram_ns), sum(l2_ns), sum(l1_ns)) / sum(ns) as roof_ratio
+from launch_peak
+group by name
+having bool_and(compute_ns + dram_ns is not null and ns > 0) and roof_ratio <= 1.05

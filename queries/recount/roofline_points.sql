@@ -1,0 +1,24 @@
+-- purpose = "Points of a roofline have the work and bytes of their launches."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "roofline_points"
+-- keys = ["name", "level_name"]
+-- needs = ["kernel_counter", "device"]
+-- upon = "launch_peak"
+-- is_partial = true
+select
+    name,
+    'dram' as level_name,
+    sum(launches) as launch_count,
+    sum(launches) as known_launch_count,
+    sum(ns) as total_ns,
+    sum(ns) as known_ns,
+    sum(flop) as known_flop,
+    sum(dram) as known_bytes,
+    sum(compute_ns) as compute_ns,
+    sum(dram_ns) as bandwidth_ns,
+    greatest(sum(dram_ns), sum(l2_ns), sum(l1_ns)) as memory_ns,
+    sum(if(flop = 0, launches, 0)) as zero_launch_count,
+    sum(if(flop = 0, ns, 0)) as zero_ns
+from launch_peak
+group by name
+having bool_and(compute_ns + dram_ns + l2_ns + l1_ns is not null and ns > 0)

@@ -1,0 +1,67 @@
+-- purpose = "Launches whose operations are all known, on a device whose peaks the data sheet alone
+-- gives: the time of their work at peak."
+-- upon = "launch_work"
+with
+    peak as (
+        select source_id, device_id, map_from_entries(list((ceiling_name, value))) as peaks
+        from device
+        join model_ceiling on model_name = device.name
+        where run_id = $run_id and not exists (from assumption where run_id = $run_id)
+        group by source_id, device_id
+    )
+select
+    launch_work.*,
+    fp64 + fp32 + fp16_work + tensor as flop,
+    greatest(
+        fp64,
+        fp32,
+        fp16_work,
+        tensor_fp64,
+        tensor_tf32,
+        tensor_bf16,
+        tensor_fp16,
+        tensor_fp8,
+        tensor_int
+    ) as top_flop,
+    case
+        top_flop
+        when fp32
+        then 'fp32'
+        when fp64
+        then 'fp64'
+        when fp16_work
+        then 'fp16'
+        when tensor_fp64
+        then 'tensor_fp64'
+        when tensor_tf32
+        then 'tensor_tf32'
+        when tensor_bf16
+        then 'tensor_bf16'
+        when tensor_fp16
+        then 'tensor_fp16'
+        when tensor_fp8
+        then 'tensor_fp8'
+        else 'tensor_int8'
+    end as top_name,
+    peaks[top_name] as top_peak,
+    peaks['fp32'] as fp32_peak,
+    1e9 * (
+        fp64 / peaks['fp64']
+        + fp32 / peaks['fp32']
+        + fp16_work / peaks['fp16']
+        + coalesce(tensor_fp64 / peaks['tensor_fp64'], 0)
+        + coalesce(tensor_tf32 / peaks['tensor_tf32'], 0)
+        + coalesce(tensor_bf16 / peaks['tensor_bf16'], 0)
+        + coalesce(tensor_fp16 / peaks['tensor_fp16'], 0)
+        + coalesce(tensor_fp8 / peaks['tensor_fp8'], 0)
+        + coalesce(tensor_int / peaks['tensor_int8'], 0)
+    ) as compute_ns,
+    1e9 * dram / peaks['dram'] as dram_ns,
+    1e9 * l2 / peaks['l2'] as l2_ns,
+    1e9 * l1 / peaks['l1'] as l1_ns
+from launch_work
+join
+    peak
+    on peak.source_id = launch_work.source_id
+    and peak.device_id is not distinct from launch_work.device_id
+where tensor is not null

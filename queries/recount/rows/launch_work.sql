@@ -1,0 +1,84 @@
+-- purpose = "Launches with counters of all precisions, of runs that no timeline is joined to: their
+-- operations and bytes, as the definitions of the counters say."
+with
+    listed as (
+        select
+            counter.*,
+            device.compute_capability,
+            coalesce(dur_ns, round(elapsed_cycles / sm_clock_hz * 1e9)) as ns,
+            ns * 1e-9 * sm_clock_hz as cycles
+        from kernel_counter as counter
+        left join device using (run_id, source_id, device_id)
+        where
+            run_id = $run_id
+            and not exists (from source_file where run_id = $run_id and recording_kind = 'join')
+            -- of one report only: the launches of others can be the same
+            and not exists (
+                select launch_key
+                from kernel_counter
+                where run_id = $run_id and launch_key is not null
+                group by launch_key
+                having count(distinct source_id) > 1
+            )
+    )
+select
+    source_id,
+    event_id,
+    device_id,
+    name,
+    coalesce(launch_count, 1) as launches,
+    ns,
+    coalesce(
+        fp64_flop,
+        dadd_inst + dmul_inst + 2 * dfma_inst,
+        round((dadd_per_cycle + dmul_per_cycle + 2 * dfma_per_cycle) * cycles)
+    ) as fp64,
+    coalesce(
+        fp32_flop,
+        fadd_inst + fmul_inst + 2 * ffma_inst,
+        round((fadd_per_cycle + fmul_per_cycle + 2 * ffma_per_cycle) * cycles)
+    ) as fp32,
+    -- two halves in each instruction
+    coalesce(
+        fp16_flop,
+        2 * (hadd_inst + hmul_inst + 2 * hfma_inst),
+        2 * round((hadd_per_cycle + hmul_per_cycle + 2 * hfma_per_cycle) * cycles)
+    ) as fp16,
+    -- moves and conversions do not multiply
+    if(coalesce(fp16_flop, hmul_inst, hmul_per_cycle, 1) > 0, fp16, 0) as fp16_work,
+    case
+        when compute_capability < '7'
+        then 0
+        when compute_capability = '7.0'
+        then 512 * tensor_inst
+        when tensor_inst = 0
+        then 0
+        else
+            coalesce(tensor_fp64_flop, 0)
+            + tensor_tf32_flop
+            + tensor_bf16_flop
+            + tensor_fp16_flop
+            + coalesce(tensor_fp8_flop, 0)
+    end as tensor,
+    tensor_int_flop as tensor_int,
+    coalesce(hadd_inst, hadd_per_cycle) as add_count,
+    coalesce(hfma_inst, hfma_per_cycle) as fma_count,
+    tensor_fp64_flop as tensor_fp64,
+    tensor_tf32_flop as tensor_tf32,
+    tensor_bf16_flop as tensor_bf16,
+    tensor_fp16_flop as tensor_fp16,
+    tensor_fp8_flop as tensor_fp8,
+    coalesce(
+        dram_bytes,
+        dram_read_bytes + dram_write_bytes,
+        32 * (dram_read_sector_count + dram_write_sector_count),
+        round(dram_bytes_per_s * ns * 1e-9)
+    ) as dram,
+    coalesce(l2_t_bytes, 32 * l2_xbar_cycle_count, round(32 * l2_xbar_per_s * ns * 1e-9)) as l2,
+    coalesce(
+        l1_t_bytes, 128 * l1_writeback_cycle_count, round(128 * l1_writeback_per_s * ns * 1e-9)
+    ) as l1,
+    occupancy_ratio as occupancy,
+    compute_throughput_ratio as compute_busy,
+    memory_throughput_ratio as memory_busy
+from listed
