@@ -24,6 +24,8 @@ with
         from ingest_issue
         where
             run_id = $run_id
+            -- data_without_records tells of these
+            and code <> 'launches_without_records'
             and (
                 severity_kind = 'error' or (severity_kind = 'warning' and origin_kind = 'recording')
             )
