@@ -8,6 +8,7 @@ from typing import Any
 
 from tracekit.engine import Database
 from tracekit.errors import UsageError
+from tracekit.phases import steps_covered
 from tracekit.render.numbers import human
 from tracekit.result import Result
 
@@ -24,9 +25,9 @@ _REASONS = {
 class KernelRequest:
     """Which kernels, and of what.
 
-    ``top`` is the maximum number of rows, None for all; ``phase`` is all, stable or N..M and
-    applies to times. The others apply to counters: ``by`` is name or launch, ``ceiling`` the peak
-    for the utilization, ``level`` the memory level for the intensity.
+    ``top`` is the maximum number of rows, None for all; ``phase`` is all, stable or N..M: the
+    steps of the timeline that are covered. The others apply to counters: ``by`` is name or launch,
+    ``ceiling`` the peak for the utilization, ``level`` the memory level for the intensity.
     """
 
     top: int | None = 20
@@ -50,28 +51,26 @@ def kernels(
     """Return the kernels of a run, given by name or ID, or of the newest for None.
 
     Without counters, rows are those of the report ``kernel_time``, otherwise those of
-    ``kernel_figures``; `for_people` omits columns without a value or told in the notes. Raises
-    UsageError for an unknown run, and for a request that its data cannot answer.
+    ``kernel_figures``; of some steps only if the counters are joined. `for_people` omits columns
+    without a value or told in the notes. Raises UsageError for an unknown run, and for a request
+    that its data cannot answer.
     """
     run_id = database.run_id(run)
     asked = request.of_counters()
     if request.phase != "all":
-        _refuse_steps(asked)
         _require_timeline(database, run_id)
+    if not has_figures(database, run_id, request.phase):
+        _refuse_counters(asked, run_id, has_phase=database.has_counters(run_id))
         return _times(database, run_id, request)
-    if not database.has_counters(run_id):
-        _refuse_counters(asked, run_id)
-        return _times(database, run_id, request)
-    result = _figures(database, run_id, asked, request.top)
+    result = _figures(database, run_id, asked, request)
     return _readable(result) if for_people else result
 
 
-def _refuse_steps(asked: dict[str, Any]) -> None:
-    """Raise UsageError for options about counters: replayed launches belong to no step."""
-    if asked:
-        raise UsageError(
-            f"phase applies to times and {_named(asked)} to counters; omit one of them"
-        )
+def has_figures(database: Database, run_id: str, phase: str) -> bool:
+    """Return whether the launches of a phase have counters: of some steps, only joined ones."""
+    if phase == "all":
+        return database.has_counters(run_id)
+    return database.has_rows_in("kernel_match", run_id)
 
 
 def _require_timeline(database: Database, run_id: str) -> None:
@@ -82,7 +81,12 @@ def _require_timeline(database: Database, run_id: str) -> None:
         )
 
 
-def _refuse_counters(asked: dict[str, Any], run_id: str) -> None:
+def _refuse_counters(asked: dict[str, Any], run_id: str, *, has_phase: bool) -> None:
+    if asked and has_phase:
+        raise UsageError(
+            f"phase: the counters of run {run_id}, which {_named(asked)} needs, are joined to no "
+            f"timeline, so that their launches are in no step: run tracekit join {run_id} {run_id}"
+        )
     if asked:
         raise UsageError(
             f"run {run_id} has no hardware counters, which {_named(asked)} needs; ingest the "
@@ -98,33 +102,36 @@ def _times(database: Database, run_id: str, request: KernelRequest) -> Result:
     """Return kernels by time, without counters, in the steps of the phase."""
     phase = request.phase
     result = database.query("kernel_time", {"run_id": run_id, "phase": phase})
-    restricted = () if phase == "all" else (f"steps: {_steps(database, run_id, phase)}",)
+    restricted = () if phase == "all" else (steps_covered(database, run_id, phase),)
     return _cut(result, request.top, (f"run: {run_id}", *restricted))
 
 
-def _steps(database: Database, run_id: str, phase: str) -> str:
-    """Return the range of steps that a valid phase selects."""
-    if phase != "stable":
-        return phase
-    rows = database.sql(f"FROM step_window('{run_id}', 'stable')").rows()
-    return f"{rows[0]['first_step_index']}..{rows[0]['last_step_index']}, the stable phase"
-
-
-def _figures(database: Database, run_id: str, asked: dict[str, Any], top: int | None) -> Result:
+def _figures(
+    database: Database, run_id: str, asked: dict[str, Any], request: KernelRequest
+) -> Result:
     """Return kernels by time with utilization, intensity and bound."""
-    result = database.query("kernel_figures", {"run_id": run_id, **asked})
+    given = {"run_id": run_id, "phase": request.phase, **asked}
+    result = database.query("kernel_figures", given)
     told = result
     if not len(result):  # none is below the average, or the average is unknown: tell which
-        told = database.query("kernel_figures", {"run_id": run_id, **asked, "below_average": False})
+        told = database.query("kernel_figures", given | {"below_average": False})
     notes = [
         f"run: {run_id}",
+        *_steps(database, run_id, request.phase),
         *_times_apart(database, run_id),
         *_joined(database, run_id),
         *_average(told),
         *_convention(told),
         *_unknown(told),
     ]
-    return _cut(result, top, tuple(notes))
+    return _cut(result, request.top, tuple(notes))
+
+
+def _steps(database: Database, run_id: str, phase: str) -> list[str]:
+    """Return how many steps the work of a joined timeline is of."""
+    is_joined = database.has_rows_in("kernel_match", run_id)
+    told = steps_covered(database, run_id, phase) if is_joined else ""
+    return [told] if told else []
 
 
 def _times_apart(database: Database, run_id: str) -> list[str]:

@@ -19,6 +19,7 @@ from tracekit.comparison import compare
 from tracekit.engine import Database, values_of
 from tracekit.errors import UsageError
 from tracekit.joins import join
+from tracekit.phases import steps_covered
 from tracekit.render.text import inert
 from tracekit.result import Result
 from tracekit.roofline.build import CONFIGURATIONS, COUNTERS, EVENTS, OPERATORS, build
@@ -33,6 +34,16 @@ if TYPE_CHECKING:
 
 def _refuse(label: str, labels: RunLabels) -> NoReturn:
     raise UsageError(no_label("trajectory", label, labels))
+
+
+def _refuse_phase(phase: str, runs: Sequence[str]) -> None:
+    """Raise UsageError for some steps of runs, by name, whose work is in none."""
+    if phase != "all" and runs:
+        raise UsageError(
+            f"--phase {phase}: steps are those of a timeline, and the work of "
+            f"{', '.join(map(inert, runs))} is not; join its counters to one with tracekit join "
+            "TIMELINE COUNTERS, or omit --phase"
+        )
 
 
 def _first(result: Result, top: int | None) -> Result:
@@ -174,6 +185,7 @@ class Session:
         names = self.run_names()
         chosen = self._runs(runs, asked, labels, names)
         if asked.by == "configuration" or (chosen and all(map(self._is_of_tables, chosen))):
+            _refuse_phase(asked.phase, [names[run] for run in chosen])
             return self._of_tables(asked, chosen, labels)
         asked.refuse_for_configurations()
         of_ops = [run for run in chosen if self._is_of_operators(run, asked.by)]
@@ -185,36 +197,53 @@ class Session:
             asked.require_kernels()
         if of_ops:
             asked.require_operators()
+        modelled = [run for run in of_ops if self._is_modelled(run)]
+        reported = [run for run in of_ops if run not in modelled]
+        in_steps = [
+            *(run for run in of_gpu if self.database.has_rows_in("kernel_match", run)),
+            *modelled,
+        ]
+        _refuse_phase(asked.phase, [names[run] for run in chosen if run not in in_steps])
         given = {
             "by": asked.granularity,
             "level": "all" if asked.model == "hierarchical" else asked.level,
             "timed": asked.needs_time,
         }
         convention = {"fp16_convention": asked.fp16_convention}
-        modelled = [run for run in of_ops if self._is_modelled(run)]
-        reported = [run for run in of_ops if run not in modelled]
+        of_steps = {"phase": asked.phase}
         memory = {name: given[name] for name in ("level", "timed")}
         granularity = {"by": asked.granularity if asked.granularity in OF_TIMELINES else "op"}
         points = [
-            *self._of_runs("roofline_points", of_gpu, given | convention),
+            *self._of_runs("roofline_points", of_gpu, given | convention | of_steps),
             *self._of_runs("cpu_roofline_points", of_cpu, given),
             *self._of_runs(
                 "reported_op_roofline_points", reported, given | {"ceiling": asked.ceiling}
             ),
-            *self._of_runs("attributed_op_roofline_points", modelled, memory | granularity),
+            *self._of_runs(
+                "attributed_op_roofline_points", modelled, memory | granularity | of_steps
+            ),
         ]
         ceilings = [
-            *self._of_runs("roofline_ceilings", of_gpu, convention),
+            *self._of_runs("roofline_ceilings", of_gpu, convention | of_steps),
             *self._of_runs("cpu_roofline_ceilings", of_cpu, {}),
             *self._of_runs("reported_op_roofline_ceilings", reported, {"ceiling": asked.ceiling}),
-            *self._of_runs("attributed_op_roofline_ceilings", modelled, {}),
+            *self._of_runs("attributed_op_roofline_ceilings", modelled, of_steps),
         ]
         advice = COUNTERS if of_gpu else EVENTS if of_cpu else OPERATORS
         chart = build(asked, points, ceilings, labels, values_of, advice)
         with_points = {run for result in points for run in result.table["run_id"].to_pylist()}
         without = [inert(names[run]) for run in chosen if run not in with_points]
-        notes = (f"no hardware counters in: {', '.join(without)}",) if without else ()
-        return replace(chart, data=replace(chart.data, notes=(*chart.data.notes, *notes)))
+        notes = [f"no hardware counters in: {', '.join(without)}"] if without else []
+        covered = self._steps_covered({run: names[run] for run in in_steps}, asked.phase)
+        data = replace(chart.data, notes=(*chart.data.notes, *covered, *notes))
+        return replace(chart, data=data, covered="" if asked.phase == "all" else "; ".join(covered))
+
+    def _steps_covered(self, runs: Mapping[str, str], phase: str) -> list[str]:
+        """Return how many steps of these runs, by ID, a phase covers; once if all have the same."""
+        told = {run: steps_covered(self.database, run, phase) for run in runs}
+        if len(set(told.values())) < 2:
+            return [text for text in dict.fromkeys(told.values()) if text]
+        return [f"{inert(runs[run])}: {text}" for run, text in told.items() if text]
 
     def _of_tables(self, asked: RooflineRequest, runs: Sequence[str], labels: RunLabels) -> Chart:
         """Return the roofline of the configurations of some runs."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 from tracekit.catalog import query_named
 from tracekit.engine import Database
 from tracekit.identities import Disagreement, disagreements
+from tracekit.kernels import has_figures
 from tracekit.peaks import ABOUT_PEAKS
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
@@ -191,7 +192,7 @@ def _of_run(of: _Asked) -> Iterator[Line]:
         more = f" … and {len(faults) - 1} more" if len(faults) > 1 else ""
         yield "ranks", f"{faults[0]['message']}{more}; see tracekit query data_ranks"
     if of.phase != "all":
-        yield "phase", f"{of.phase}: times and memory of these steps only"
+        yield "phase", f"{of.phase}: times, work and memory of these steps only"
 
 
 def _busy(of: _Asked) -> Iterator[Line]:
@@ -411,8 +412,8 @@ _PROCESSOR_FIGURES = (
 
 
 def _kernels(of: _Asked) -> Iterator[Line]:
-    has_figures = of.phase == "all" and of.database.has_counters(of.run_id)
-    rows = of.rows("kernel_figures" if has_figures else "kernel_time")
+    is_counted = has_figures(of.database, of.run_id, of.phase)
+    rows = of.rows("kernel_figures" if is_counted else "kernel_time")
     top = [row for row in rows if row["total_ns"] is not None][:_TOP]
     if not top:
         yield "kernels", "none with a known duration"
@@ -420,7 +421,7 @@ def _kernels(of: _Asked) -> Iterator[Line]:
         return
     names = display_names([row["name"] for row in top], _NAME_WIDTH)
     for number, (row, name) in enumerate(zip(top, names, strict=True), start=1):
-        bound = _bound(row) if has_figures and row["bound_kind"] else ""
+        bound = _bound(row) if is_counted and row["bound_kind"] else ""
         yield f"kernel {number}", f"{_time(row)}{bound}: {row['launch_count']:,} \u00d7 {name}"
 
 

@@ -2,8 +2,9 @@
 -- work_under, and the group."
 -- source = "docs/queries.md: the parameter `by`"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of"]
--- parameters = "wanted_run grouping_kind-launches wanted_label wanted_ceiling-launches convention"
+-- depends = ["work_under", "run_group", "group_of", "step_launch"]
+-- parameters = "wanted_run wanted_phase grouping_kind-launches wanted_label
+-- wanted_ceiling-launches convention"
 -- columns = "group_name-launches group_number owner_id launch_event"
 select
     work.*,
@@ -20,6 +21,11 @@ join
     on run_group.run_id = work.run_id
 where
     (wanted_run is null or work.run_id = wanted_run)
+    and (
+        wanted_phase = 'all'
+        or (work.run_id, work.source_id, work.event_id)
+        in (select (run_id, source_id, event_id) from step_launch(wanted_run, wanted_phase))
+    )
     and case
         when grouping_kind = 'label' and wanted_label is null
         then error('by=label needs label=NAME')

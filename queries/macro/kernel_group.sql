@@ -4,7 +4,8 @@
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what", "exceeds", "whole_sum",
 -- "possible_ratio", "above_peak"]
--- parameters = "wanted_run grouping_kind-launches wanted_label convention wanted_ceiling-launches
+-- parameters = "wanted_run wanted_phase grouping_kind-launches wanted_label convention
+-- wanted_ceiling-launches
 -- wanted_level given_launch_ns latency_below"
 -- wanted_level = "VARCHAR: the memory that intensity is at: dram, l2 or l1"
 -- given_launch_ns = "DOUBLE: time of one launch; NULL for the time of the device"
@@ -46,7 +47,10 @@ with
                 when peak is null
                 then 'no peak for this device'
             end as reason
-        from grouped_launch(wanted_run, grouping_kind, wanted_label, wanted_ceiling, convention)
+        from
+            grouped_launch(
+                wanted_run, wanted_phase, grouping_kind, wanted_label, wanted_ceiling, convention
+            )
     ),
     parts as (
         select

@@ -4,7 +4,7 @@
 -- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_group"]
--- parameters = "run_id-all by label fp16_convention latency_below launch_overhead_ns"
+-- parameters = "run_id-all phase-counted by label fp16_convention latency_below launch_overhead_ns"
 -- by = {default = "run"}
 -- columns = "name-group launch_count kernel_count-names total_ns fp32_utilization_ratio
 -- intensity_flop_per_byte achieved_flop_per_s achieved_bytes_per_s bound_kind-launches roof_ratio
@@ -58,7 +58,15 @@ select
     cast($fp16_convention as varchar) as fp16_convention
 from
     kernel_group(
-        $run_id, $by, $label, $fp16_convention, 'own', 'dram', $launch_overhead_ns, $latency_below
+        $run_id,
+        $phase,
+        $by,
+        $label,
+        $fp16_convention,
+        'own',
+        'dram',
+        $launch_overhead_ns,
+        $latency_below
     )
 order by
     group_number,

@@ -8,7 +8,7 @@
 -- exists (from device_ceiling where run_id = $run_id and ceiling_kind in ('compute',
 -- 'bandwidth'))"
 -- depends = ["attributed_op_work", "device_ceiling"]
--- parameters = "run_id-all provenance"
+-- parameters = "run_id-all phase provenance"
 -- columns = "run_id device_name ceiling_kind ceiling_name-roof peak_flop_per_s-ceiling
 -- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text
 -- total_ns-group"
@@ -23,7 +23,7 @@ with
             sum(total_flop) filter (where is_known and not is_impossible) as work_flop,
             sum(total_bytes) filter (where is_known and not is_impossible) as work_bytes,
             sum(total_ns) as total_ns
-        from attributed_op_work($run_id, 'all', $provenance)
+        from attributed_op_work($run_id, $phase, $provenance)
         where basis = 'kernels' and name is not null
         group by run_id, device_name, ceiling_name
     ),

@@ -6,7 +6,7 @@
 -- needs = ["attribution"]
 -- answered_if = "exists (from attribution where run_id = $run_id and op_name is not null)"
 -- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where", "pattern_rank"]
--- parameters = "run_id-all level by provenance timed"
+-- parameters = "run_id-all phase level by provenance timed"
 -- by = {doc = "what a point is: an op, a layer (module) or a phase (forward, backward)", default
 -- = "op", choices = ["op", "layer", "phase"]}
 -- columns = "run_id run_name name-operator level_name-dram launch_count known_launch_count
@@ -21,7 +21,7 @@
 -- op_class = "operator class, shared with other profilers"
 with
     work as materialized(
-        from attributed_op_work($run_id, 'all', $provenance)
+        from attributed_op_work($run_id, $phase, $provenance)
         where basis = 'kernels' and (name is not null or $by <> 'op')
     ),
     named as (

@@ -4,7 +4,8 @@
 -- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_group"]
--- parameters = "run_id-all by label fp16_convention ceiling-launches level below_average
+-- parameters = "run_id-all phase-counted by label fp16_convention ceiling-launches level
+-- below_average
 -- latency_below top"
 -- level = {doc = "memory level of intensity", choices = ["dram", "l2", "l1"]}
 -- below_average = {type = "BOOLEAN", doc = "only kernels whose utilization is below that of all
@@ -54,7 +55,10 @@ select
     cast($fp16_convention as varchar) as fp16_convention,
     launch_index,
     launch_event as event_id
-from kernel_group($run_id, $by, $label, $fp16_convention, $ceiling, $level, null, $latency_below)
+from
+    kernel_group(
+        $run_id, $phase, $by, $label, $fp16_convention, $ceiling, $level, null, $latency_below
+    )
 where not $below_average or is_below_average
 order by
     case when $by <> 'label' then total_ns end desc nulls last,

@@ -6,7 +6,7 @@
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "mean_over", "roof_of", "busy_what", "whole_sum", "possible_ratio",
 -- "above_peak"]
--- parameters = "run_id-all by label fp16_convention latency_below launch_overhead_ns"
+-- parameters = "run_id-all phase-counted by label fp16_convention latency_below launch_overhead_ns"
 -- columns = "name launch_count bound_kind-launches per_launch_ns overhead_ns-launches compute_ns
 -- bandwidth_ns total_ns overhead_ceiling_flop_per_s peak_flop_per_s least_flop total_flop
 -- total_bytes reason nearest_name-launches roof_ratio-overhead fp16_convention is_total"
@@ -40,7 +40,7 @@ with
             cast(whole_sum(dram_bytes) as double) as total_bytes,
             arg_min(bound_reason, (- coalesce(dur_ns, 0), bound_reason)) as bound_reason,
             any_value(group_number) as group_number
-        from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
+        from grouped_launch($run_id, $phase, $by, $label, 'fp32', $fp16_convention)
         group by grouping sets ((group_name, owner_id, launch_event), ())
     ),
     held as (

@@ -3,7 +3,8 @@
 -- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_group"]
--- parameters = "run_id-all by label ceiling-launches fp16_convention latency_below top"
+-- parameters = "run_id-all phase-counted by label ceiling-launches fp16_convention latency_below
+-- top"
 -- top = {default = 5}
 -- columns = "share_ratio-kernels utilization_ratio name-group bound_kind-launches roof_ratio
 -- total_ns speedup_bound ceiling_name-mixed launch_count total_flop average_ratio
@@ -18,7 +19,15 @@ with
     groups as materialized(
         from
             kernel_group(
-                $run_id, $by, $label, $fp16_convention, $ceiling, 'dram', null, $latency_below
+                $run_id,
+                $phase,
+                $by,
+                $label,
+                $fp16_convention,
+                $ceiling,
+                'dram',
+                null,
+                $latency_below
             )
     ),
     listed as (

@@ -4,7 +4,8 @@
 -- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "level_traffic", "one_or_mixed", "sum_where"]
--- parameters = "run_id-all by label level precision fp16_convention byte_definition-wanted"
+-- parameters = "run_id-all phase-counted by label level precision fp16_convention
+-- byte_definition-wanted"
 -- level = {doc = "memory level; all: levels with traffic, and dram", default = "all"}
 -- precision = {type = "VARCHAR", doc = "operations of one precision", default = "all", choices =
 -- ["all", "fp64", "fp32", "fp16", "tensor"]}
@@ -46,7 +47,7 @@ with
                 'tensor':tensor_reason,
                 'all':total_reason
             }[$precision] as part_reason
-        from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
+        from grouped_launch($run_id, $phase, $by, $label, 'fp32', $fp16_convention)
     ),
     levels as (
         select

@@ -4,7 +4,7 @@
 -- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "whole_sum", "sum_where"]
--- parameters = "run_id-all by label fp16_convention"
+-- parameters = "run_id-all phase-counted by label fp16_convention"
 -- by = {default = "run"}
 -- columns = "name-group precision_name total_flop-row flop_share_ratio launch_count
 -- total_ns-group time_share_ratio other_flop fp16_convention"
@@ -29,7 +29,7 @@ with
                 then 'fp32'
                 else 'fp16'
             end as main_precision
-        from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
+        from grouped_launch($run_id, $phase, $by, $label, 'fp32', $fp16_convention)
     ),
     parts as (
         select

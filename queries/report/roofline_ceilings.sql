@@ -3,8 +3,8 @@
 -- sources"
 -- topic = "rooflines"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "device_ceiling", "ceiling_figures"]
--- parameters = "run_id-all fp16_convention"
+-- depends = ["work_under", "step_launch", "device_ceiling", "ceiling_figures"]
+-- parameters = "run_id-all phase-counted fp16_convention"
 -- columns = "run_id device_name ceiling_kind-launches ceiling_name-roof peak_flop_per_s
 -- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text total_ns"
 -- peak_flop_per_s = "for compute: operations; the largest over devices of one name and launches
@@ -84,7 +84,13 @@ with
                 recursive := true
             )
         from work_under('fp32', $fp16_convention)
-        where $run_id is null or run_id = $run_id
+        where
+            ($run_id is null or run_id = $run_id)
+            and (
+                $phase = 'all'
+                or (run_id, source_id, event_id)
+                in (select (run_id, source_id, event_id) from step_launch($run_id, $phase))
+            )
     ),
     worked as (
         select

@@ -3,9 +3,9 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
 -- topic = "rooflines"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what",
+-- depends = ["work_under", "step_launch", "run_group", "operator_class", "phase_of", "busy_what",
 -- "level_traffic", "usual_latency_ratio", "whole_sum_where", "one_or_mixed"]
--- parameters = "run_id-all by level fp16_convention timed"
+-- parameters = "run_id-all phase-counted by level fp16_convention timed"
 -- by = {doc = "what a point is: name (a kernel), launch, class (of operators), phase (forward,
 -- backward) or run", choices = ["name", "launch", "class", "phase", "run"]}
 -- level = "memory level; all: one row per level"
@@ -29,7 +29,13 @@ with
     chosen as materialized(
         select *, case when $by = 'launch' then event_id end as launch_event
         from work_under('fp32', $fp16_convention)
-        where $run_id is null or run_id = $run_id
+        where
+            ($run_id is null or run_id = $run_id)
+            and (
+                $phase = 'all'
+                or (run_id, source_id, event_id)
+                in (select (run_id, source_id, event_id) from step_launch($run_id, $phase))
+            )
     ),
     levels as (
         select

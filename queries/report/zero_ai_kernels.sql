@@ -4,7 +4,7 @@
 -- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch"]
--- parameters = "run_id-all by label fp16_convention"
+-- parameters = "run_id-all phase-counted by label fp16_convention"
 -- columns = "name-group zero_ai_kind is_zero_ai launch_count launch_share_ratio total_ns
 -- time_share_ratio fp16_flop dram_bytes reason missing_metrics-launches fp16_convention
 -- launch_index-launch event_id-launch"
@@ -43,7 +43,7 @@ with
                 then 'no_value'
                 else 'not_collected'
             end as zero_ai_kind
-        from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
+        from grouped_launch($run_id, $phase, $by, $label, 'fp32', $fp16_convention)
     ),
     grouped as (
         select

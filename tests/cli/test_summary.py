@@ -56,7 +56,7 @@ def test_what_is_not_there_has_a_reason(tracekit: Tracekit, filled: Path) -> Non
 def test_of_some_steps(tracekit: Tracekit, filled: Path) -> None:
     words = ("summary", "gpu", "--store", filled, "--format", "csv")
     lines = lines_of(tracekit(*words, "--phase", "stable"))
-    assert lines["phase"] == "stable: times and memory of these steps only"
+    assert lines["phase"] == "stable: times, work and memory of these steps only"
     # two steps of 4 ms, and no time outside of them
     assert " of 8.0" in lines["busy"]
     refused = tracekit(*words, "--phase", "90..91")

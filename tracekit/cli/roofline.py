@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracekit.cli import completing
-from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
+from tracekit.cli.output import DEFAULT_STORE, ForceOption, PhaseOption, StoreOption
 from tracekit.cli.picture import (
     Outputs,
     PictureOption,
@@ -110,6 +110,7 @@ def roofline(
             "--weight", metavar="METRIC", help="Time metric of configurations, used as weight."
         ),
     ] = None,
+    phase: PhaseOption = "all",
     size: SizeOption = "page",
     style: StyleOption = None,
     title: TitleOption = None,
@@ -134,6 +135,7 @@ def roofline(
         panels=panels,
         top=top,
         title=title or "",
+        phase=phase or "all",
         rate=rate,
         intensity=intensity,
         weight=weight,

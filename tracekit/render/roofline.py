@@ -154,6 +154,8 @@ class _RooflineDrawing(Drawing):
             yield from textwrap.wrap(margin_text(margin, self.chart.noun), letters)
         for line in panel.beyond:
             yield from textwrap.wrap(f"above the chart: {line_text(line)}", letters)
+        if self.chart.covered:
+            yield from textwrap.wrap(drawable(self.chart.covered), letters)
 
     def _seconds(self, axes: Axes, *, is_last: bool) -> None:
         """The secondary axes of the 4-D model: seconds at peak."""

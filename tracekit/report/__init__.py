@@ -20,6 +20,7 @@ from tracekit.critical_path import readable as readable_path
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.identities import Disagreement, disagreements
+from tracekit.kernels import has_figures
 from tracekit.page import Block, Facts, Findings, Listing, Page, Picture, Section
 from tracekit.report.steps import step_chart
 from tracekit.report.timeline import timeline_of
@@ -175,7 +176,7 @@ def _comparison(runs: Sequence[_Run], first: Comparison, phase: str | None) -> S
             own = tuple(note for note in result.notes if note not in first.result.notes)
             title = f"What changed, by {_BASES[by]}"
             blocks.append(_compared(title, replace(result, notes=own), [*ids, "--by", by]))
-    blocks += _roofline_of(session, ids, "Roofline of both runs")
+    blocks += _roofline_of(session, ids, "Roofline of both runs", phase or "all")
     return Section("comparison", "Comparison", tuple(blocks))
 
 
@@ -242,19 +243,22 @@ def _steps(run: _Run) -> Iterator[Block]:
 
 
 def _kernels(run: _Run) -> Iterator[Block]:
-    has_figures = run.phase == "all" and run.database.has_counters(run.run_id)
-    yield from run.table("kernel_figures" if has_figures else "kernel_time", "Kernels")
+    is_counted = has_figures(run.database, run.run_id, run.phase)
+    yield from run.table("kernel_figures" if is_counted else "kernel_time", "Kernels")
 
 
 def _roofline(run: _Run) -> Iterator[Block]:
-    yield from _roofline_of(run.session, [run.run_id], run.titled("Roofline"))
+    yield from _roofline_of(run.session, [run.run_id], run.titled("Roofline"), run.phase)
 
 
-def _roofline_of(session: Session, runs: Sequence[str], title: str) -> Iterator[Block]:
-    """The roofline of kernels with counters, else of operators; none without work or peaks."""
+def _roofline_of(session: Session, runs: Sequence[str], title: str, phase: str) -> Iterator[Block]:
+    """The roofline of kernels with counters, else of operators; none without work or peaks.
+
+    Of some steps, none of work that is in no step.
+    """
     for by in (None, "op"):
         with contextlib.suppress(UsageError):  # what is unknown is said in the tables
-            chart = session.roofline_data(runs, RooflineRequest(by=by))
+            chart = session.roofline_data(runs, RooflineRequest(by=by, phase=phase))
             yield Picture(title, chart, _of_roofline(chart))
             return
 

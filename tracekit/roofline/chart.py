@@ -124,7 +124,7 @@ class Chart:
     ``seconds_x`` and ``seconds_y`` are the 4-D model's secondary axes: units of the axis that
     take one second at peak. ``noun`` is what a point stands for, ``series_title`` what separates
     series; ``top`` is the number of labeled points, None if not given. ``steps`` has the names of
-    series in an order.
+    series in an order; ``covered`` says which steps of a timeline the work is of, if not of all.
     """
 
     model: Model
@@ -140,3 +140,4 @@ class Chart:
     steps: tuple[str, ...] = ()
     seconds_x: float | None = None
     seconds_y: float | None = None
+    covered: str = ""

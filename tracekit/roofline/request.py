@@ -58,6 +58,7 @@ class RooflineRequest:
         panels: label with one panel per value.
         top: number of labeled points; None: 8, or 5 in a column of a paper.
         title: title of the chart.
+        phase: all, stable or N..M: only launches and operators of these steps of a timeline.
         rate: for configurations, the metric with the rate of operations. None: found by its unit.
         intensity: for configurations, the metric with the intensity or traffic. None: likewise.
         weight: for configurations, the metric with the time of each. None: equal weights.
@@ -74,6 +75,7 @@ class RooflineRequest:
     panels: str | None = None
     top: int | None = None
     title: str = ""
+    phase: str = "all"
     rate: str | None = None
     intensity: str | None = None
     weight: str | None = None
