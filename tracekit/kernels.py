@@ -8,7 +8,7 @@ from typing import Any
 
 from tracekit.engine import Database
 from tracekit.errors import UsageError
-from tracekit.phases import steps_covered
+from tracekit.phases import has_figures, steps_covered
 from tracekit.render.numbers import human
 from tracekit.result import Result
 
@@ -64,13 +64,6 @@ def kernels(
         return _times(database, run_id, request)
     result = _figures(database, run_id, asked, request)
     return _readable(result) if for_people else result
-
-
-def has_figures(database: Database, run_id: str, phase: str) -> bool:
-    """Return whether the launches of a phase have counters: of some steps, only joined ones."""
-    if phase == "all":
-        return database.has_counters(run_id)
-    return database.has_rows_in("kernel_match", run_id)
 
 
 def _require_timeline(database: Database, run_id: str) -> None:

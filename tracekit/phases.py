@@ -1,4 +1,4 @@
-"""Which steps of a run a phase covers, in words for notes."""
+"""What a phase of a run covers: which steps, in words for notes, and whether with counters."""
 
 from __future__ import annotations
 
@@ -29,3 +29,10 @@ def steps_covered(database: Database, run_id: str, phase: str) -> str:
     which = f"{row['first_step_index']}..{row['last_step_index']}"
     stable = ", the stable phase" if phase == "stable" else ""
     return f"{counted(row['step_count'], 'step')}: {which}{stable}"
+
+
+def has_figures(database: Database, run_id: str, phase: str) -> bool:
+    """Return whether the launches of a phase have counters: of some steps, only joined ones."""
+    if phase == "all":
+        return database.has_counters(run_id)
+    return database.has_rows_in("kernel_match", run_id)

@@ -14,8 +14,8 @@ import pyarrow as pa
 from tracekit.catalog import query_named
 from tracekit.engine import Database
 from tracekit.identities import Disagreement, disagreements
-from tracekit.kernels import has_figures
 from tracekit.peaks import ABOUT_PEAKS
+from tracekit.phases import has_figures
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
 from tracekit.result import Result, ResultColumn

@@ -20,8 +20,8 @@ from tracekit.critical_path import readable as readable_path
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.identities import Disagreement, disagreements
-from tracekit.kernels import has_figures
 from tracekit.page import Block, Facts, Findings, Listing, Page, Picture, Section
+from tracekit.phases import has_figures
 from tracekit.report.steps import step_chart
 from tracekit.report.timeline import timeline_of
 from tracekit.result import Result
