@@ -3,7 +3,7 @@
 -- source = "NVIDIA, CUDA C++ Best Practices Guide: cudaMalloc and cudaFree are expensive, and
 -- cudaFree waits for the device; docs/metrics.md, section Findings"
 -- needs = ["slice", "attribution"]
--- depends = ["device_gap", "gap_part", "device_work"]
+-- depends = ["recorded_gap", "gap_part", "device_work"]
 -- parameters = "run_id phase"
 -- columns = "name win_ns call_count longest_ns-call example_offset_ns op_name-after
 -- symptom_name elapsed_ns source_id-rank device_id"
@@ -64,7 +64,7 @@ with
                 then 'idle_stall'
                 else 'idle_host'
             end as symptom_name
-        from device_gap($run_id, $phase) as gaps
+        from recorded_gap($run_id, $phase) as gaps
         join
             allocation
             on allocation.source_id = gaps.source_id

@@ -2,7 +2,7 @@
 -- it."
 -- source = "torch.profiler: category overhead, from CUPTI's activity records of overhead"
 -- needs = ["slice", "attribution"]
--- depends = ["device_gap"]
+-- depends = ["recorded_gap"]
 -- parameters = "run_id phase"
 -- columns = "name win_ns call_count longest_ns-call elapsed_ns source_id-rank device_id"
 -- name = "VARCHAR: what it did"
@@ -47,14 +47,17 @@ with
             overhead.name,
             least(gaps.gap_end_ns, overhead.end_ns)
             - greatest(gaps.gap_start_ns, overhead.start_ns) as idle_ns
-        from device_gap($run_id, $phase) as gaps
+        from recorded_gap($run_id, $phase) as gaps
         join
             overhead
             on overhead.source_id = gaps.source_id
             and overhead.start_ns < gaps.gap_end_ns
             and overhead.end_ns > gaps.gap_start_ns
         -- before the first work and after the last, it holds up nothing
-        where gaps.previous_event_id is not null and gaps.next_event_id is not null
+        where
+            gaps.previous_event_id is not null
+            and gaps.next_event_id is not null
+            and gaps.rest_kind <> 'not_recorded'
     )
 select
     name,

@@ -3,6 +3,13 @@
 -- report = "kernel_time"
 -- keys = ["name"]
 -- needs = ["kernel"]
+with
+    kernels as (
+        select kernel.* replace (least(kernel.dur_ns, attribution.dur_ns) as dur_ns)
+        from kernel
+        left join attribution using (run_id, source_id, event_id)
+        where run_id = $run_id
+    )
 select
     name,
     sum(launch_count) as launch_count,
@@ -10,7 +17,6 @@ select
     sum(dur_ns) / sum(case when dur_ns is not null then launch_count end) as mean_ns,
     min(coalesce(min_ns, case when launch_count = 1 then dur_ns end)) as min_ns,
     max(coalesce(max_ns, case when launch_count = 1 then dur_ns end)) as max_ns,
-    sum(dur_ns) / (select sum(dur_ns) from kernel where run_id = $run_id) as share_ratio
-from kernel
-where run_id = $run_id
+    sum(dur_ns) / (select sum(dur_ns) from kernels) as share_ratio
+from kernels
 group by name

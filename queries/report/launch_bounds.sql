@@ -4,7 +4,7 @@
 -- docs/metrics.md, section launch_bounds"
 -- topic = "time"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window", "device_gap", "work_place", "work_by_name",
+-- depends = ["device_work", "step_window", "recorded_gap", "work_place", "work_by_name",
 -- "device_peak",
 -- "device_rank", "whole_sum", "shared_by_all", "missing_launches"]
 -- parameters = "run_id phase by launch_overhead_ns"
@@ -19,7 +19,8 @@
 -- name = "for by=name: kernel; a graph launch counts for its first kernel"
 -- lower_ratio = "DOUBLE: lower_ns / elapsed_ns"
 -- upper_ratio = "DOUBLE: upper_ns / elapsed_ns; above 1 if calls overlap with work or each other"
--- lower_ns = "BIGINT: device idle time during the launch call of the next kernel"
+-- lower_ns = "BIGINT: device idle time during the launch call of the next kernel, without time in
+-- which work without a record can have run"
 -- upper_ns = "BIGINT: call_ns + delay_ns"
 -- launch_count = "N: launch calls; a graph launch counts once"
 -- coverage_ratio = "DOUBLE: share of the kernels with a launch in the file"
@@ -83,14 +84,7 @@ with
         from (select distinct place_source, place_device, place_name from kernels)
     ),
     timed as materialized(
-        select
-            kernels.*,
-            places.place_index,
-            idle.call_ns as in_flight_ns,
-            case
-                when idle.rest_kind = 'launch'
-                then idle.gap_end_ns - idle.host_end_ns - idle.call_ns
-            end as delay_ns
+        select kernels.*, places.place_index, idle.call_ns as in_flight_ns, idle.delay_ns
         from kernels
         join
             places
@@ -98,7 +92,18 @@ with
             and places.place_device is not distinct from kernels.place_device
             and places.place_name is not distinct from kernels.place_name
         left join
-            device_gap($run_id, $phase) as idle
+            (
+                select
+                    source_id,
+                    next_event_id,
+                    sum(call_ns) as call_ns,
+                    sum(gap_end_ns - host_end_ns - call_ns) filter (
+                        where rest_kind = 'launch'
+                    ) as delay_ns
+                from recorded_gap($run_id, $phase)
+                where rest_kind <> 'not_recorded'
+                group by source_id, next_event_id
+            ) as idle
             on idle.source_id = kernels.source_id
             and idle.next_event_id = kernels.event_id
     ),

@@ -2,7 +2,7 @@
 -- source = "counts of the store's tables"
 -- topic = "store"
 -- needs = ["source_file"]
--- depends = ["device_known"]
+-- depends = ["device_known", "device_interval", "mended_time"]
 -- parameters = "run_id"
 -- columns = "file_name format_name rank_index device_names kernel_count-launches kernel_ns
 -- transfer_count op_count step_count elapsed_ns event_count is_complete trouble_count
@@ -21,8 +21,14 @@ with
         select
             source_id,
             cast(sum(coalesce(launch_count, 1)) as bigint) as n,
-            cast(sum(dur_ns) as bigint) as total_ns
+            cast(
+                sum(case when is_mended then mended_time.dur_ns else kernel.dur_ns end) as bigint
+            ) as total_ns
         from kernel
+        left join
+            (from mended_time where run_id = $run_id) as mended_time using (
+                run_id, source_id, event_id
+            )
         where run_id = $run_id
         group by source_id
     ),
@@ -49,12 +55,8 @@ with
         from slice
         where run_id = $run_id
         union all
-        select source_id, start_ns, start_ns + dur_ns
-        from kernel
-        where run_id = $run_id
-        union all
-        select source_id, start_ns, start_ns + dur_ns
-        from transfer
+        select source_id, start_ns, end_ns
+        from device_interval
         where run_id = $run_id
     ),
     elapsed as (

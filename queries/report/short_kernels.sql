@@ -4,7 +4,7 @@
 -- short kernels; docs/metrics.md, section short_kernels"
 -- topic = "kernels"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window", "device_gap", "sum_where", "missing_launches"]
+-- depends = ["device_work", "step_window", "recorded_gap", "sum_where", "missing_launches"]
 -- parameters = "run_id phase-kernels"
 -- columns = "duration_class launch_count launch_ratio share_ratio total_ns mean_call_ns call_ns
 -- shorter_count idle_ns idle_share_ratio kernel_count-names name reason"
@@ -28,7 +28,7 @@ with
             ratio(
                 kernel.launch_end_ns - kernel.launch_start_ns, coalesce(kernel.launch_work_count, 1)
             ) as call_ns,
-            idle.gap_end_ns - idle.gap_start_ns as idle_ns,
+            idle.idle_ns,
             case
                 when dur_ns < 2000
                 then 1
@@ -49,7 +49,12 @@ with
         from device_work as kernel
         join step_window($run_id, $phase) as windows on windows.source_id = kernel.source_id
         left join
-            device_gap($run_id, $phase) as idle
+            (
+                select source_id, next_event_id, sum(gap_end_ns - gap_start_ns) as idle_ns
+                from recorded_gap($run_id, $phase)
+                where rest_kind <> 'not_recorded'
+                group by source_id, next_event_id
+            ) as idle
             on idle.source_id = kernel.source_id
             and idle.next_event_id = kernel.event_id
         where

@@ -2,12 +2,13 @@
 -- next to a timeline."
 -- source = "docs/metrics.md: which kernels count"
 -- needs = ["kernel"]
--- depends = ["launch_source", "duration_of", "copy_of"]
+-- depends = ["launch_source", "duration_of", "copy_of", "mended_time"]
 -- columns = "run_id source_id event_id name device_id launch_count-row start_ns dur_ns min_ns
 -- max_ns"
 -- min_ns = "shortest of the launches; NULL if unknown"
 -- max_ns = "longest of the launches; NULL if unknown"
--- dur_ns = "duration of all launches in the row; as measured, or cycles / clock"
+-- dur_ns = "duration of all launches in the row; as measured, or cycles / clock;
+-- an impossible one ends where the next work of its stream starts"
 with
     -- not materialized: who asks for one run is to read the files of that run alone
     launches as not materialized(
@@ -18,8 +19,8 @@ with
             kernel.name,
             kernel.device_id,
             coalesce(kernel.launch_count, 1) as launch_count,
-            kernel.start_ns,
-            kernel.dur_ns,
+            case when is_mended then mended_time.start_ns else kernel.start_ns end as start_ns,
+            case when is_mended then mended_time.dur_ns else kernel.dur_ns end as dur_ns,
             kernel.min_ns,
             kernel.max_ns,
             kernel.launch_key,
@@ -28,6 +29,7 @@ with
             launch_source.is_shared
         from kernel
         join launch_source using (run_id, source_id)
+        left join mended_time using (run_id, source_id, event_id)
         -- counters in a file that has times as well are of launches that the times are of
         where
             kernel.start_ns is not null
