@@ -67,6 +67,14 @@ def test_a_partial_one_allows_other_rows_in_the_report() -> None:
     assert len(unlike(of_kernels(is_partial=True), kernels(b=2), kernels(a=1))) == 1
 
 
+def test_keys_are_not_added_up() -> None:
+    counted = pa.table({"name": ["a"], "stream_id": [7], "total_ns": [3]})
+    reported = pa.table({"name": ["a", "a"], "stream_id": [7, 7], "total_ns": [1, 2]})
+    keys = ("name", "stream_id")
+    by_stream = Recount("counted", "p", "kernel_time", keys, (), False, True, "")
+    assert unlike(by_stream, reported, counted) == []
+
+
 def test_rows_of_a_key_are_added_up_for_a_sum() -> None:
     counted = pa.table({"name": ["a", "a", "a"], "total_ns": [1, None, 2]})
     assert unlike(of_kernels(is_sum=True), kernels(a=3), counted) == []

@@ -1,0 +1,24 @@
+-- purpose = "Copies by size are those of the rows."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "copies"
+-- keys = ["size_class"]
+-- needs = ["transfer"]
+-- is_sum = true
+select
+    case
+        when size_bytes < 4 * 1024
+        then '0 B to 4 KiB'
+        when size_bytes < 64 * 1024
+        then '4 KiB to 64 KiB'
+        when size_bytes < 1024 * 1024
+        then '64 KiB to 1 MiB'
+        when size_bytes < 16 * 1024 * 1024
+        then '1 MiB to 16 MiB'
+        when size_bytes is not null
+        then '16 MiB and more'
+    end as size_class,
+    dur_ns as total_ns,
+    size_bytes as total_bytes,
+    dur_ns / sum(dur_ns) over () as share_ratio
+from transfer
+where run_id = $run_id
