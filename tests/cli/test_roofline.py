@@ -267,13 +267,9 @@ def test_a_table_of_results(tracekit: Tracekit, here: Path) -> None:
     # at 5 FLOP/byte 2.4 TB/s are 12 TFLOP/s; 180 TFLOP/s is the peak
     assert [row["name"] for row in drawn] == ["bs=16, node=a", "bs=32, node=b"]
     assert [row["roof_ratio"] for row in drawn] == ["", ""]  # 50 / 12 and 5
-    assert [row["reason"] for row in drawn] == [
-        (
-            "impossible: bytes in the measured time are above the peak of memory: read from a cache, "
-            "or wrong"
-        ),
-        "impossible: operations in the measured time are above the compute peak",
-    ]
+    memory, compute = (row["reason"] for row in drawn)
+    assert memory.startswith("impossible: bytes in the measured time are above the peak of memory")
+    assert compute == "impossible: operations in the measured time are above the compute peak"
     assert [row["reason"] for row in rows if row["place_kind"] == "unknown"] == ["OOM"]
 
 
