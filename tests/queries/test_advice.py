@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.findings import FINDINGS, check_advice, check_evidence
 from tests.ingested import Ingested
 from tracekit.advice import advise
-from tracekit.catalog import FINDING_COLUMNS
+from tracekit.catalog import FINDING_COLUMNS, catalog
 from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.store import Store
@@ -214,3 +214,20 @@ def test_of_several_devices_the_worst_is_named(tmp_path: Path, write_store: Any)
     assert (row["win_ns"], row["win_ratio"]) == (200, 0.4)
     assert row["place"] == "rank 3, device 1, worst of 2"
     assert row["evidence"].startswith("2 gaps")
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_the_next_command_of_a_finding_asks_what_there_is(name: str) -> None:
+    """A parameter of the query that it names, and one of the choices of that."""
+    finding = FINDINGS[name].finding
+    assert finding is not None
+    command, *words = finding.command.split()
+    if command != "query":
+        assert not words
+        return
+    asked, *options = words
+    parameters = {one.name: one for one in catalog()[asked].parameters}
+    assert options[::2] == ["--param"] * (len(options) // 2)
+    for option in options[1::2]:
+        key, value = option.split("=")
+        assert value in parameters[key].choices
