@@ -17,8 +17,11 @@ from tracekit.schema import TABLES
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 
 
-def of_kernels(*, is_partial: bool = False, is_sum: bool = False) -> Recount:
-    return Recount("counted", "p", "kernel_time", ("name",), (), is_partial, is_sum, "")
+def of_kernels(
+    *, is_partial: bool = False, is_sum: bool = False, skips_unknown: bool = False
+) -> Recount:
+    options = is_partial, is_sum, skips_unknown
+    return Recount("counted", "p", "kernel_time", ("name",), (), *options, "")
 
 
 def kernels(**total_ns: int | None) -> pa.Table:
@@ -62,6 +65,13 @@ def test_a_sum_of_128_bits_is_a_number() -> None:
     assert unlike(of_kernels(), kernels(a=4), counted)[0][-1] == 3.0
 
 
+def test_a_value_that_one_does_not_know_can_be_left_out() -> None:
+    counted = kernels(a=None, b=2)
+    assert unlike(of_kernels(skips_unknown=True), kernels(a=1, b=2), counted) == []
+    assert len(unlike(of_kernels(skips_unknown=True), kernels(a=1, b=3), counted)) == 1
+    assert len(unlike(of_kernels(), kernels(a=1, b=2), counted)) == 1
+
+
 def test_a_partial_one_allows_other_rows_in_the_report() -> None:
     assert unlike(of_kernels(is_partial=True), kernels(a=1, b=2), kernels(a=1)) == []
     assert len(unlike(of_kernels(is_partial=True), kernels(b=2), kernels(a=1))) == 1
@@ -71,7 +81,7 @@ def test_keys_are_not_added_up() -> None:
     counted = pa.table({"name": ["a"], "stream_id": [7], "total_ns": [3]})
     reported = pa.table({"name": ["a", "a"], "stream_id": [7, 7], "total_ns": [1, 2]})
     keys = ("name", "stream_id")
-    by_stream = Recount("counted", "p", "kernel_time", keys, (), False, True, "")
+    by_stream = Recount("counted", "p", "kernel_time", keys, (), False, True, False, "")
     assert unlike(by_stream, reported, counted) == []
 
 

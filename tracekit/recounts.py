@@ -39,6 +39,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     upon: str | None = None
     is_partial: bool = False
     is_sum: bool = False
+    skips_unknown: bool = False
 
 
 class _RowsHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,7 +53,8 @@ class Recount:
 
     ``needs`` are the tables without whose rows there is nothing to count. The report of one that
     ``is_partial`` can have rows that the recount does not have. Of one that ``is_sum``, the rows of
-    each key are added up before they are compared.
+    each key are added up before they are compared. One that ``skips_unknown`` says nothing about
+    values that it has none for.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Recount:
     needs: tuple[str, ...]
     is_partial: bool
     is_sum: bool
+    skips_unknown: bool
     sql: str
 
 
@@ -85,7 +88,7 @@ def _recount(file: Traversable) -> Recount:
     if header.upon is not None:
         rows = ",\n".join(f"{name} as ({text})" for name, text in _rows_under(header.upon))
         sql = f"with {rows}\nfrom ({sql})"
-    options = header.needs, header.is_partial, header.is_sum
+    options = header.needs, header.is_partial, header.is_sum, header.skips_unknown
     return Recount(name, header.purpose, header.report, header.keys, *options, sql)
 
 
@@ -141,7 +144,8 @@ def _unlike(
             continue
         for one, other in zip(first, second, strict=True):
             for column, value in other.items():
-                if column not in recount.keys and not _is_same(one[column], value):
+                is_skipped = column in recount.keys or (value is None and recount.skips_unknown)
+                if not is_skipped and not _is_same(one[column], value):
                     figures = f"{recount.report}.{column}", f"counted: {column}"
                     yield subject, figures[0], _number(one[column]), figures[1], _number(value)
 

@@ -33,6 +33,8 @@ RUNS = {
         "nsight_compute/full-h100-handmade/report.csv",
         "nvprof/metrics-csv/metrics.csv",
     ],
+    "command": ["perf_stat/times/stat.txt"],
+    "sweep": ["google_benchmark/aggregates/out.json"],
     "ranks": [
         "torch/hta-vit-a100-sampled-rank0of128.json.gz",
         "torch/hta-vit-a100-sampled-rank1of128.json.gz",

@@ -1,0 +1,37 @@
+-- purpose = "Ratios of perf are quotients of its counts."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "perf_overview"
+-- keys = ["file_name", "measurement_index", "part_name"]
+-- needs = ["measurement", "counter"]
+-- upon = "plain_event"
+-- is_partial = true
+-- skips_unknown = true
+select
+    source_file.file_name,
+    measurement_index,
+    null as part_name,
+    measurement.dur_ns,
+    value_of['instructions'] / nullif(value_of['cycles'], 0) as ipc,
+    value_of['branch-misses'] / nullif(value_of['branches'], 0) as branch_miss_ratio,
+    value_of['cache-misses'] / nullif(value_of['cache-references'], 0) as cache_miss_ratio,
+    value_of['l1-dcache-load-misses'] / nullif(value_of['l1-dcache-loads'], 0) as l1d_miss_ratio,
+    value_of['llc-load-misses'] / nullif(value_of['llc-loads'], 0) as llc_miss_ratio,
+    value_of['dtlb-load-misses'] / nullif(value_of['dtlb-loads'], 0) as dtlb_miss_ratio,
+    value_of['cycles'] / nullif(value_of['task-clock'], 0) * 1e9 as clock_hz,
+    round(value_of['page-faults']) as page_fault_count,
+    round(value_of['context-switches']) as context_switch_count,
+    if(
+        target_kind = 'command', value_of['task-clock'] / nullif(measurement.dur_ns, 0), null
+    ) as used_cpu_count,
+    if(
+        ipc is null, null, least(running_of['instructions'], running_of['cycles'])
+    ) as ipc_running_ratio,
+    if(
+        branch_miss_ratio is null, null, least(running_of['branch-misses'], running_of['branches'])
+    ) as branch_miss_running_ratio,
+    if(
+        clock_hz is null, null, least(running_of['cycles'], running_of['task-clock'])
+    ) as clock_running_ratio
+from plain_event
+join (from measurement where run_id = $run_id) as measurement using (source_id, measurement_index)
+join (from source_file where run_id = $run_id) as source_file using (source_id)
