@@ -35,6 +35,7 @@ RUNS = {
     ],
     "command": ["perf_stat/times/stat.txt"],
     "sweep": ["google_benchmark/aggregates/out.json"],
+    "layers": ["caffe_time/means/caffe.log"],
     "ranks": [
         "torch/hta-vit-a100-sampled-rank0of128.json.gz",
         "torch/hta-vit-a100-sampled-rank1of128.json.gz",
