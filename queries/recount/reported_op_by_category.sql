@@ -24,5 +24,8 @@ select
     count(*) as op_count,
     sum(coalesce(occurrence_count, 1)) as occurrence_count
 from listed
-where side_kind = if(has_device, 'device', 'host') and op_kind = if(has_hlo, 'hlo', 'framework')
+where
+    (select bool_and(self_ns is not null) from listed)
+    and side_kind = if(has_device, 'device', 'host')
+    and op_kind = if(has_hlo, 'hlo', 'framework')
 group by source_id, device_id, coalesce(category_name, type_name)
