@@ -166,10 +166,11 @@ def per_source(times: int) -> Effect:
             sources = defaultdict[str, list[Row]](list)
             for row, plain in zip(after.get(name, []), later, strict=True):
                 sources[row["source_id"]].append(plain)
-            groups = sorted(sources.values(), key=len, reverse=True)[:times]
-            found += [f"{name}: {text}" for g in groups for text in row_differences(earlier, g, 1)]
-            if len(groups) != times and earlier:
-                found.append(f"{name}: rows of {len(groups)} sources")
+            unlike = [row_differences(earlier, rows, 1) for rows in sources.values()]
+            closest = sorted(unlike, key=len)[:times]
+            found += [f"{name}: {text}" for texts in closest for text in texts]
+            if len(closest) != times and earlier:
+                found.append(f"{name}: rows of {len(closest)} sources")
         return found
 
     return contradictions
