@@ -10,5 +10,5 @@ select
 from cell
 where
     regexp_full_match(column_name, '\w+_(ns|count|bytes|flop)')
-    and not regexp_matches(column_name, 'delta|offset|more_|start|end_ns|change')
+    and not regexp_matches(column_name, 'added|change|delta|end_ns|more_|offset|start')
     and value < 0
