@@ -25,7 +25,12 @@ with
             (from measurement where run_id = $run_id) as measurement using (
                 source_id, measurement_index
             )
-        where (select count(*) from measurement where run_id = $run_id) = 1
+        where
+            (select count(*) from measurement where run_id = $run_id) = 1
+            -- memory controllers that are told apart are no whole
+            and not exists (
+                from counter where run_id = $run_id and starts_with(pmu_name, 'uncore_imc_')
+            )
     )
 select
     double_1 as fp64_scalar_flop,
