@@ -8,6 +8,7 @@ select
     'launch_bounds.kernel_count, summed' as second_figure,
     other.kernel_count as second_value
 from gpu_utilization
+cross join phase_asked
 join
     (
         select source_id, device_id, sum(kernel_count) as kernel_count
@@ -16,4 +17,6 @@ join
     ) as other
     on other.source_id = gpu_utilization.source_id
     and other.device_id is not distinct from gpu_utilization.device_id
-where is_above(gpu_utilization.kernel_count, other.kernel_count)
+where
+    -- a kernel of an earlier step can run into these steps
+    phase_asked.phase = 'all' and is_above(gpu_utilization.kernel_count, other.kernel_count)

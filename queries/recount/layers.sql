@@ -17,4 +17,5 @@ having
     min(statistic_kind) = 'mean'
     and max(statistic_kind) = 'mean'
     and count(*) = count(distinct phase_kind)
-    and (select count(distinct source_id) from layer_stat where run_id = $run_id) = 1
+    -- runs in one log are measurements of one network
+    and (select count(distinct(source_id, net_index)) from layer_stat where run_id = $run_id) = 1
