@@ -18,5 +18,5 @@ join
     on other.source_id = gpu_utilization.source_id
     and other.device_id is not distinct from gpu_utilization.device_id
 where
-    -- a kernel of an earlier step can run into these steps
+    -- of a part of the run, a kernel launched before can run into it
     phase_asked.phase = 'all' and is_above(gpu_utilization.kernel_count, other.kernel_count)
