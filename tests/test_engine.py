@@ -793,7 +793,7 @@ def test_a_parameter_can_only_be_what_there_is_a_choice_of(counters: Database) -
     with pytest.raises(QueryError, match="by=label needs label=NAME"):
         counters.query("zero_ai_kernels", {"by": "label"})
     with pytest.raises(
-        QueryError, match="has no parameter kind; its parameters: run_id, by, label"
+        QueryError, match="has no parameter kind; its parameters: run_id, phase, by, label"
     ):
         counters.query("kernel_figures", {"kind": "x"})
     for top in ("five", -1):
