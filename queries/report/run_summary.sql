@@ -21,8 +21,15 @@ with
         select
             source_id,
             cast(sum(coalesce(launch_count, 1)) as bigint) as n,
+            -- beside no rows, DuckDB 2.0.1 adds 64-bit numbers up without a look at their sum
             cast(
-                sum(case when is_mended then mended_time.dur_ns else kernel.dur_ns end) as bigint
+                sum(
+                    cast(
+                        case
+                            when is_mended then mended_time.dur_ns else kernel.dur_ns
+                        end as hugeint
+                    )
+                ) as bigint
             ) as total_ns
         from kernel
         left join
