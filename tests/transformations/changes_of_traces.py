@@ -337,7 +337,7 @@ TIMES = ("start_ns", "end_ns", "time_ns")
 NOT_LINEAR = {
     *("advise", "summary", "attributed_op_roofline_points", "idle_between", "kernel_sequences"),
     *("op_below_roof", "ops", "product_in_fp32", "misaligned_product", "short_kernels"),
-    *("device_ceilings", "attributed_op_roofline_ceilings", "launch_bounds"),
+    *("device_ceilings", "attributed_op_roofline_ceilings", "launch_bounds", "unfused_chain"),
 }
 
 
