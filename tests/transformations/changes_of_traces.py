@@ -228,12 +228,12 @@ def twice(document: Document) -> list[Document]:
 
 def with_empty_rank(document: Document) -> list[Document] | None:
     ranks = two_ranks(document)
-    if ranks is None:
+    times = [event["ts"] for event in document["traceEvents"] if is_timed(event)]
+    if ranks is None or not times:  # Ascend writes times as text
         return None
-    first = min((e for e in document["traceEvents"] if is_timed(e)), key=lambda e: e["ts"])
     told = [e for e in document["traceEvents"] if e.get("ph") == "M"]
     instant = {"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": ""}
-    return [document, ranks[1] | {"traceEvents": [*told, instant | {"ts": first["ts"]}]}]
+    return [document, ranks[1] | {"traceEvents": [*told, instant | {"ts": min(times)}]}]
 
 
 def split_in_time(document: Document) -> list[Document] | None:
