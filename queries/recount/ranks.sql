@@ -3,18 +3,9 @@
 -- report = "ranks"
 -- keys = ["source_id", "device_id"]
 -- needs = ["attribution"]
+-- upon = "uncut_work"
 -- is_partial = true
 select source_id, device_id, count(*) as kernel_count
-from attribution
-where
-    run_id = $run_id
-    and work_kind = 'kernel'
-    and source_id not in (
-        select source_id
-        from attribution
-        where
-            run_id = $run_id
-            and step_index is null
-            and source_id in (select source_id from step where run_id = $run_id)
-    )
+from uncut_work
+where work_kind = 'kernel'
 group by source_id, device_id

@@ -1,0 +1,23 @@
+-- purpose = "Work of devices in sources whose work is all timed, and in steps if they have any: no
+-- window cuts it."
+select
+    source_id,
+    device_id,
+    stream_id,
+    event_id,
+    work_kind,
+    name,
+    step_index,
+    start_ns,
+    start_ns + dur_ns as end_ns,
+    dur_ns
+from attribution
+where run_id = $run_id
+qualify
+    bool_and(
+        dur_ns is not null
+        and (
+            step_index is not null
+            or source_id not in (select source_id from step where run_id = $run_id)
+        )
+    ) over (partition by source_id)
