@@ -1,4 +1,4 @@
-"""Recounts: values of a report worked out from the stored rows alone, by a few plain lines.
+"""Recounts: values of a report computed from the stored rows alone, by a few plain lines.
 
 A recount is a file of `queries/recount`: one SELECT over tables of the store, and none of the views
 and macros that reports stand upon. It has some columns of its report, and a row for each row of it,

@@ -6,7 +6,7 @@
 -- parameters = "wanted_run"
 -- columns = "source_id core_count-processor peak_flop_per_s-processor peak_bytes_per_s-processor"
 with
-    modelled as (
+    model_peaks as (
         select
             model_name,
             max(value) filter (
@@ -38,12 +38,12 @@ with
 select
     given.source_id,
     coalesce(given.core_count, device_model.core_count) as core_count,
-    coalesce(given.peak_flop_per_s, modelled.peak_flop_per_s) as peak_flop_per_s,
-    coalesce(given.peak_bytes_per_s, modelled.peak_bytes_per_s) as peak_bytes_per_s
+    coalesce(given.peak_flop_per_s, model_peaks.peak_flop_per_s) as peak_flop_per_s,
+    coalesce(given.peak_bytes_per_s, model_peaks.peak_bytes_per_s) as peak_bytes_per_s
 from given
 -- other devices are no processors
 left join
     device_model
     on device_model.model_key = device_key(given.device_name)
     and device_model.core_count is not null
-left join modelled on modelled.model_name = device_model.model_name
+left join model_peaks on model_peaks.model_name = device_model.model_name

@@ -27,7 +27,7 @@ with
             )
         where
             (select count(*) from measurement where run_id = $run_id) = 1
-            -- memory controllers that are told apart are no whole
+            -- memory controllers that are counted one by one are no whole
             and not exists (
                 from counter where run_id = $run_id and starts_with(pmu_name, 'uncore_imc_')
             )

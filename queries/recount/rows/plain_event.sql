@@ -11,7 +11,7 @@ where
     and record_kind = 'event'
     and event_key is not null
     and value is not null
-    -- each event once, and nothing told apart
+    -- each event once, and no part of one
     and (source_id, measurement_index) not in (
         select (source_id, measurement_index)
         from counter
