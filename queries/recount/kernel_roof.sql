@@ -37,7 +37,7 @@ select
     if(roof <= 1.05, roof, null) as roof_ratio,
     case
         when roof < 0.6 and greatest(compute_share, memory_share) >= 0.6
-        then if(compute_share > memory_share, 'compute', 'bandwidth')
+        then if(compute_share >= coalesce(memory_share, 0), 'compute', 'bandwidth')
         when roof < 0.6
         then 'latency'
         when memory_ns > work_ns
@@ -46,7 +46,7 @@ select
     end as bound_kind,
     case
         when roof < 0.6 and greatest(compute_share, memory_share) >= 0.6
-        then if(compute_share > memory_share, 'compute', 'memory') || ' throughput'
+        then if(compute_share >= coalesce(memory_share, 0), 'compute', 'memory') || ' throughput'
         when greatest(memory_ns, second_ns, first_ns) < work_ns
         then 'compute'
         when greatest(second_ns, first_ns, 0) < memory_ns
