@@ -53,6 +53,10 @@ def test_another_value_and_a_lost_row_are_told() -> None:
     ]
 
 
+def test_a_recount_without_rows_says_nothing() -> None:
+    assert unlike(of_kernels(), kernels(a=1), kernels(a=1).slice(0, 0)) == []
+
+
 def test_a_value_that_became_unknown_is_told() -> None:
     assert unlike(of_kernels(), kernels(a=None), kernels(a=3)) == [
         ("counted", "p", "a", "kernel_time.total_ns", None, "counted: total_ns", 3)

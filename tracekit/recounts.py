@@ -101,7 +101,12 @@ def _rows_under(name: str) -> list[tuple[str, str]]:
 
 
 def unlike(recount: Recount, report: pa.Table, counted: pa.Table) -> list[Contradiction]:
-    """Return where a report is unlike its recount; texts that differ have no values."""
+    """Return where a report is unlike its recount; texts that differ have no values.
+
+    A recount without rows says nothing: its SQL refuses what it cannot count.
+    """
+    if not len(counted):
+        return []
     found = _unlike(recount, _by_key(recount, report), _by_key(recount, counted))
     return [(recount.name, recount.purpose, *parts) for parts in found]
 

@@ -3,7 +3,7 @@
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II to IV"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what", "exceeds", "whole_sum",
--- "possible_ratio", "above_peak"]
+-- "possible_ratio", "above_peak", "roof_reason"]
 -- parameters = "wanted_run wanted_phase grouping_kind-launches wanted_label convention
 -- wanted_ceiling-launches
 -- wanted_level given_launch_ns latency_below"
@@ -260,19 +260,7 @@ select
     possible_ratio(bounded.roof_ratio, 1) as roof_ratio,
     case
         when bound_kind is not null
-        then
-            above_peak(
-                bounded.roof_ratio,
-                case
-                    nearest_name when 'compute' then 'operations (measured)' else 'bytes (measured)'
-                end,
-                case
-                    nearest_name
-                    when 'compute'
-                    then 'the peak'
-                    else 'the bandwidth of ' || nearest_name
-                end
-            )
+        then roof_reason(bounded.roof_ratio, nearest_name, timed_ns)
         when compute_ns is null or dram_ns is null
         then coalesce(bound_reason, 'no peak for this device')
         else coalesce(bound_reason, 'duration unknown')

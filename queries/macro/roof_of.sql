@@ -4,7 +4,6 @@
 -- Bound and near what"
 -- depends = ["longest_of", "nearest_of", "bound_of", "exceeds", "usual_latency_ratio"]
 -- parameters = "compute_ns dram_ns l2_ns l1_ns overhead_ns time_ns busy_name latency_below"
--- time_ns = "DOUBLE: duration; NULL if unknown"
 -- latency_below = "DOUBLE: roof_ratio below which no roof limits; NULL for the usual one"
 list_transform(
     [

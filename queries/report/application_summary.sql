@@ -21,7 +21,7 @@
 -- only if every launch was counted"
 -- zero_ai_time_ratio = "DOUBLE: share of the time of those launches"
 -- total_bytes = "known bytes of device memory"
--- reason = "what is missing to determine the bound, for the longest launch"
+-- reason = "what is missing to determine the bound or roof_ratio, for the longest launch"
 select
     group_name as name,
     launch_count,

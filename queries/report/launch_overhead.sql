@@ -5,7 +5,7 @@
 -- topic = "kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "mean_over", "roof_of", "busy_what", "whole_sum", "possible_ratio",
--- "above_peak"]
+-- "roof_reason"]
 -- parameters = "run_id-all phase-counted by label fp16_convention latency_below launch_overhead_ns"
 -- columns = "name launch_count bound_kind-launches per_launch_ns overhead_ns-launches compute_ns
 -- bandwidth_ns total_ns overhead_ceiling_flop_per_s peak_flop_per_s least_flop total_flop
@@ -46,6 +46,7 @@ with
     held as (
         select
             *,
+            case when is_timed then total_ns end as timed_ns,
             unnest(
                 roof_of(
                     compute_ns,
@@ -53,7 +54,7 @@ with
                     l2_ns,
                     l1_ns,
                     overhead_ns,
-                    case when is_timed then total_ns end,
+                    timed_ns,
                     busy_what(compute_throughput_ratio, memory_throughput_ratio, $latency_below),
                     $latency_below
                 )
@@ -80,19 +81,7 @@ select
     total_bytes,
     case
         when bound_kind is not null
-        then
-            above_peak(
-                bounded.roof_ratio,
-                case
-                    nearest_name when 'compute' then 'operations (measured)' else 'bytes (measured)'
-                end,
-                case
-                    nearest_name
-                    when 'compute'
-                    then 'the peak'
-                    else 'the bandwidth of ' || nearest_name
-                end
-            )
+        then roof_reason(bounded.roof_ratio, nearest_name, timed_ns)
         when compute_ns is null or bandwidth_ns is null
         then coalesce(bound_reason, 'no peak for this device')
         when overhead_ns is null

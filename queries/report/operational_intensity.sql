@@ -109,7 +109,10 @@ with
                 sum(traffic_bytes) filter (where dur_ns > 0) * 1e9,
                 sum(dur_ns) filter (where traffic_bytes is not null)
             ) as achieved_bytes_per_s,
-            arg_min(reason, (- coalesce(dur_ns, 0), reason)) as reason,
+            coalesce(
+                arg_min(reason, (- coalesce(dur_ns, 0), reason)),
+                case when sum(dur_ns) is null then 'duration unknown' end
+            ) as reason,
             -- of what was not counted, the bytes that were looked for first
             one_or_mixed(
                 case when level_name <> 'dram' then coalesce(definition, 'paper') end

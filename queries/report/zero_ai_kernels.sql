@@ -58,7 +58,10 @@ with
             arg_min(missing_metrics, (- coalesce(dur_ns, 0), missing_metrics)) filter (
                 where total_reason is not null
             ) as missing_metrics,
-            arg_min(total_reason, (- coalesce(dur_ns, 0), total_reason)) as reason,
+            coalesce(
+                arg_min(total_reason, (- coalesce(dur_ns, 0), total_reason)),
+                case when sum(dur_ns) is null then 'duration unknown' end
+            ) as reason,
             case when $by = 'launch' then any_value(launch_index) end as launch_index,
             any_value(group_number) as group_number
         from chosen
