@@ -103,3 +103,21 @@ def test_reports_of_a_recording_are_what_its_rows_say(ingested: Ingested, name: 
     done = audit.audit(ingested.database(FIXTURES / name))
     assert {*done.compared} & {recount.name for recount in recounts()}
     assert done.result.rows() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "report"),
+    [
+        ("javed2019/alexnet-ps4-vanilla-64-2/node0.csv", "cpu_roofline_points"),
+        ("javed2019/alexnet-ps4-vanilla-64-2/node0.csv", "cpu_roofline_ceilings"),
+    ],
+)
+def test_a_recount_has_rows_for_a_recording(ingested: Ingested, name: str, report: str) -> None:
+    database = ingested.database(FIXTURES / name)
+    run_id = database.run_id(None)
+    found = audit.table_of(database, report, run_id, "all")
+    assert found is not None
+    (recount,) = (recount for recount in recounts() if recount.report == report)
+    counted = database.counted(recount.sql, run_id)
+    assert len(counted)
+    assert unlike(recount, found, counted) == []
