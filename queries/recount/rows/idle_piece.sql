@@ -109,7 +109,11 @@ select
     op_name,
     elapsed_ns,
     event_id,
+    from_ns,
+    is_first,
+    launch_thread_id,
     gap_start_ns,
+    host_end_ns,
     piece.idle_kind,
     piece.piece_ns,
     piece.reason
