@@ -3,10 +3,10 @@
 -- report = "host_data_loading"
 -- keys = ["source_id", "name"]
 -- needs = ["op_call", "slice"]
--- upon = "host_call"
+-- upon = "host_op_call"
 -- is_partial = true
 with
-    windows as (select distinct source_id, from_ns, elapsed_ns from host_call),
+    windows as (select distinct source_id, from_ns, elapsed_ns from host_op_call),
     loading as (
         select
             *,

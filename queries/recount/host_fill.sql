@@ -3,7 +3,7 @@
 -- report = "host_fill"
 -- keys = ["source_id", "name"]
 -- needs = ["op_call", "calling_context"]
--- upon = "host_call"
+-- upon = "host_op_call"
 -- is_partial = true
 with
     filled as (
@@ -13,7 +13,7 @@ with
                 partition by source_id, name, coalesce(concrete_inputs, '')
                 order by start_ns, event_id
             ) as place
-        from host_call
+        from host_op_call
         where
             dur_ns > 0
             and regexp_matches(name, '^aten::(new_)?(zeros|ones|full|randn?|randint)(_like)?$')

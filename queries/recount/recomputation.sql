@@ -3,13 +3,13 @@
 -- report = "recomputation"
 -- keys = ["source_id", "name"]
 -- needs = ["op_call", "calling_context", "slice"]
--- upon = "host_call"
+-- upon = "host_op_call"
 -- is_partial = true
 with
     derived as (
         select
             *, name || coalesce('|' || input_dims, '') || coalesce('@' || module_path, '') as what
-        from host_call
+        from host_op_call
         where
             (source_id, event_id) in (
                 select (source_id, event_id)
