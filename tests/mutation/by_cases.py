@@ -29,6 +29,8 @@ from tracekit.store import create_store
 #: How an error begins that says that a query is no query.
 INVALID = ("Binder Error", "Parser Error", "Catalog Error")
 _TIMEOUT_S = 20
+#: Of a query that hundreds stand upon, the cases of the nearest are asked.
+_MAX_CASES = 60
 
 
 class NoQueryError(Exception):
@@ -39,7 +41,8 @@ class NoQueryError(Exception):
 class Case:
     """The inputs of a case, and its answer."""
 
-    file: Path
+    query: str
+    name: str
     rows: dict[str, list[dict[str, Any]]]
     parameters: Cells
     expected: Cells
@@ -57,14 +60,13 @@ class Cases:
 
         Raises NoQueryError if DuckDB does not take the SQL.
         """
-        for query in queries:
-            for file in _files_of(query):
-                if self._is_another(_case(file)):
-                    return f"{query}/{file.stem}"
+        for case in nearest_cases(queries, _MAX_CASES):
+            if self._is_another(case):
+                return f"{case.query}/{case.name}"
         return None
 
     def _is_another(self, case: Case) -> bool:
-        query = catalog()[case.file.parent.name]
+        query = catalog()[case.query]
         store = self._database.store.path
         shutil.rmtree(store)
         _write_store(store, case.rows)
@@ -78,6 +80,12 @@ class Cases:
         return bool(unlike(query, result, case.expected))
 
 
+def nearest_cases(queries: Iterable[str], count: int) -> list[Case]:
+    """Return the first `count` cases of these queries."""
+    files = [file for query in queries for file in _files_of(query)]
+    return [_case(file) for file in files[:count]]
+
+
 @cache
 def _files_of(query: str) -> list[Path]:
     return [file for file in FILES if file.parent.name == query]
@@ -89,4 +97,4 @@ def _case(file: Path) -> Case:
     sections = {name: cells(section) for name, section in lines.items()}
     parameters, expected = sections.pop("parameters", []), sections.pop("expected")
     rows = {name: table_rows(name, sections[name]) for name in TABLES if name in sections}
-    return Case(file, rows, parameters, expected)
+    return Case(file.parent.name, file.stem, rows, parameters, expected)

@@ -11,6 +11,8 @@ from unittest.mock import patch
 import tracekit.catalog
 from tracekit.catalog import Query, catalog, definitions, is_of_one_phase
 
+_QUERY_OF = tracekit.catalog._query_of
+
 
 @contextmanager
 def replaced(changed: Query) -> Iterator[None]:
@@ -21,6 +23,17 @@ def replaced(changed: Query) -> Iterator[None]:
         return changed if name == changed.name else read(name)
 
     with patch.object(tracekit.catalog, "_query_of", query_of):
+        _forget()
+        try:
+            yield
+        finally:
+            _forget()
+
+
+@contextmanager
+def original() -> Iterator[None]:
+    """Let the catalog have its own queries again, while one of them is replaced."""
+    with patch.object(tracekit.catalog, "_query_of", _QUERY_OF):
         _forget()
         try:
             yield

@@ -12,8 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from tests.mutation.by_audit import Recordings
 from tests.mutation.by_cases import Cases, NoQueryError
+from tests.mutation.by_stores import RecountedCases
 from tests.mutation.by_transformations import Transformations
 from tests.mutation.catalogs import replaced, standing_upon
 from tests.mutation.sites import Mutation, mutations
@@ -52,57 +52,53 @@ def every_mutation(seed: int, only: str) -> list[Mutation]:
     return found
 
 
-def judged(mutation: Mutation, judges: Mapping[str, Judge], *, is_any: bool) -> Mutant:
-    """Ask the judges about a mutant; if `is_any`, until one of them has noticed it."""
-    noticed = dict[str, str | None]()
+def judged(mutation: Mutation, cases: Judge, others: Mapping[str, Judge]) -> Mutant:
+    """Ask cases about a mutant, and the others until one of them has noticed it."""
     affected = standing_upon(mutation.query.name)
     with replaced(mutation.mutant):
-        for name, judge in judges.items():
+        noticed = {"cases": cases(affected)}
+        for name, judge in others.items():
             noticed[name] = judge(affected)
-            if is_any and noticed[name]:
+            if noticed[name]:
                 break
     file = QUERIES / mutation.query.kind / f"{mutation.query.name}.sql"
     place = f"{file.relative_to(QUERIES.parent)}:{mutation.line_number(file.read_text('utf-8'))}"
     return Mutant(place, f"{' '.join(mutation.before.split())} -> {mutation.after}", noticed)
 
 
-def mutants(count: int, given: list[Mutation], *, is_any: bool) -> Iterator[Mutant]:
-    """Yield `count` mutants of these mutations that are valid SQL."""
+def mutants(count: int, given: list[Mutation]) -> list[Mutant]:
+    """Return `count` mutants of these mutations that are valid SQL; print each at once."""
+    found = list[Mutant]()
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        judges = {
-            "cases": Cases(Path(folder) / "cases").noticing,
+        cases = Cases(Path(folder) / "cases").noticing
+        others = {
+            "recounted cases": RecountedCases(Path(folder) / "recounted").noticing,
             "audit": Recordings(Path(folder)).noticing,
             "transformations": Transformations(Path(folder) / "changed").noticing,
         }
         for mutation in given:
-            if count <= 0:
-                return
+            if len(found) == count:
+                break
             try:
-                yield judged(mutation, judges, is_any=is_any)
-                count -= 1
+                found.append(judged(mutation, cases, others))
             except NoQueryError:
                 continue
-
-
-def shown(count: int, given: list[Mutation], is_any: bool) -> list[Mutant]:
-    """Return mutants, each of which is printed at once."""
-    found = []
-    for mutant in mutants(count, given, is_any=is_any):
-        print(mutant, flush=True)
-        found.append(mutant)
+            print(found[-1], flush=True)
     return found
 
 
 def score(found: list[Mutant]) -> str:
-    """Return how many mutants were noticed, and by whom."""
-    by = Counter(who for mutant in found for who, what in mutant.noticed.items() if what)
-    by["any"] = sum(any(mutant.noticed.values()) for mutant in found)
-    by["all but cases"] = sum(
-        any(what for who, what in mutant.noticed.items() if who != "cases") for mutant in found
-    )
+    """Return how many mutants were noticed: by cases, by the others, and by any of them."""
+    by_cases = [mutant.noticed["cases"] is not None for mutant in found]
+    by_others = [any([*mutant.noticed.values()][1:]) for mutant in found]
+    by_any = [one or other for one, other in zip(by_cases, by_others, strict=True)]
     return "\n".join(
-        f"noticed by {who}: {by[who]} of {len(found)} ({by[who] / max(len(found), 1):.0%})"
-        for who in ("cases", "audit", "transformations", "all but cases", "any")
+        f"noticed by {name}: {sum(flags)} of {len(found)} ({sum(flags) / max(len(found), 1):.0%})"
+        for name, flags in (
+            ("cases", by_cases),
+            ("audit or transformations", by_others),
+            ("any", by_any),
+        )
     )
 
 
@@ -113,13 +109,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=42, help="which ones")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     parser.add_argument("--only", default="", help="only queries whose name has this")
-    parser.add_argument("--any", action="store_true", help="stop at the first that notices")
     chosen = parser.parse_args()
     given = every_mutation(chosen.seed, chosen.only)
     shares = [given[job :: chosen.jobs] for job in range(chosen.jobs)]
     counts = [len(range(job, chosen.count, chosen.jobs)) for job in range(chosen.jobs)]
     with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:
-        parts = pool.map(shown, counts, shares, [chosen.any] * chosen.jobs)
+        parts = pool.map(mutants, counts, shares)
         print(score([mutant for part in parts for mutant in part]))
 
 
