@@ -85,10 +85,17 @@ with
         from told
         asof left join
             (
-                select run_id, source_id, thread_id, start_ns, max(end_ns) as end_ns
+                -- a call within it can have ended
+                select
+                    run_id,
+                    source_id,
+                    thread_id,
+                    start_ns,
+                    max(end_ns) over (
+                        partition by run_id, source_id, thread_id order by start_ns
+                    ) as end_ns
                 from calls
                 where cause is null
-                group by run_id, source_id, thread_id, start_ns
             ) as waits
             on waits.run_id = told.run_id
             and waits.source_id = told.source_id

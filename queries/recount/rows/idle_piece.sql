@@ -72,9 +72,7 @@ with
             sum(least(host_end_ns, end_ns) - greatest(gap_start_ns, start_ns)) filter (
                 where cause = 'compile' and start_ns < host_end_ns and end_ns > gap_start_ns
             ) as compile_ns,
-            max_by(end_ns, (start_ns, end_ns)) filter (
-                where cause = 'wait' and start_ns <= gap_start_ns
-            )
+            max(end_ns) filter (where cause = 'wait' and start_ns <= gap_start_ns)
             > any_value(gap_start_ns) as is_waiting
         from gaps
         join

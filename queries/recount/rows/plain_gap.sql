@@ -4,23 +4,13 @@
 with
     launched as (
         select
-            work.*,
-            coalesce(rows.op_name, rows.name) as op_name,
-            launch_thread_id,
-            launch_start_ns,
-            coalesce(launch_start_ns + launch_dur_ns, launch_start_ns) as launch_end_ns,
-            launch_reason,
+            * replace (coalesce(op_name, name) as op_name),
             max(end_ns) over (
-                partition by work.source_id, work.device_id
-                order by work.start_ns, work.event_id
+                partition by source_id, device_id
+                order by start_ns, event_id
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
-        from plain_window as work
-        join
-            attribution as rows
-            on rows.run_id = $run_id
-            and rows.source_id = work.source_id
-            and rows.event_id = work.event_id
+        from plain_window
         where not exists (from unrecorded_launch where run_id = $run_id)
     )
 select

@@ -10,7 +10,13 @@ select
     step_index,
     start_ns,
     start_ns + dur_ns as end_ns,
-    dur_ns
+    dur_ns,
+    op_name,
+    launch_event_id,
+    launch_thread_id,
+    launch_start_ns,
+    coalesce(launch_start_ns + launch_dur_ns, launch_start_ns) as launch_end_ns,
+    launch_reason
 from attribution
 where run_id = $run_id
 qualify
