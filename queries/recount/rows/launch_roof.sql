@@ -1,30 +1,7 @@
 -- purpose = "Launches with known operations and bytes, on devices whose peaks the data sheet or the
 -- user gives: their share of the roof, and what bounds them."
--- upon = "launch_work"
+-- upon = "known_peak"
 with
-    given as (
-        select source_id, device_id, ceiling_name, value, 1 as place
-        from device
-        join model_ceiling on model_name = device.name
-        where run_id = $run_id and ceiling_kind <> 'launch_overhead'
-        union all
-        select device.source_id, device_id, assumption.name, value, 2
-        from device
-        join assumption using (run_id, source_id)
-        where run_id = $run_id and assumption_kind in ('compute', 'bandwidth')
-    ),
-    peak as (
-        select source_id, device_id, map_from_entries(list((ceiling_name, value))) as peaks
-        from
-            (
-                from given
-                qualify
-                    place = max(place) over (partition by source_id, device_id, ceiling_name)
-                    and row_number() over (partition by source_id, device_id, ceiling_name, place)
-                    = 1
-            )
-        group by source_id, device_id
-    ),
     timed as (
         select
             launch_work.*,
@@ -50,7 +27,7 @@ with
             1e9 * l1 / peaks['l1'] as l1_ns,
             sum(ns) over (partition by source_id) as elapsed_ns
         from launch_work
-        join peak using (source_id, device_id)
+        join known_peak using (source_id, device_id)
         left join
             (
                 select distinct source_id, device_id, compute_capability
