@@ -32,7 +32,7 @@ with
             here.name,
             here.work_kind = 'kernel' as is_kernel,
             here.end_ns - here.start_ns as dur_ns,
-            here.launch_work_count > 1 as is_of_several,
+            coalesce(here.launch_work_count > 1, false) as is_of_several,
             case
                 when coalesce(here.launch_work_count, 1) = 1
                 then here.launch_end_ns - here.launch_start_ns
@@ -287,7 +287,10 @@ select
     case when chosen.launched_count > chosen.several_count then chosen.call_ns end as call_ns,
     chosen.total_ns,
     ratio(chosen.total_ns, (select sum(dur_ns) from work where is_kernel)) as share_ratio,
-    ratio(chosen.several_count, chosen.sequence_count * chosen.length) as graph_ratio,
+    case
+        when chosen.launched_count > 0
+        then ratio(chosen.several_count, chosen.sequence_count * chosen.length)
+    end as graph_ratio,
     missing_launches(chosen.launched_count, chosen.sequence_count * chosen.length) as reason,
     work.event_id as first_event_id,
     work.source_id
