@@ -1,26 +1,88 @@
--- purpose = "Launch calls of a device are those of the rows."
+-- purpose = "Launch calls of a device, and the waits between a call and its kernel, are those of
+-- the rows."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "launch_bounds"
 -- keys = ["source_id", "device_id"]
 -- needs = ["attribution"]
+-- upon = "plain_window"
 -- is_partial = true
 with
-    launches as (
+    kernels as (
+        select
+            here.*,
+            rows.launch_event_id,
+            rows.launch_start_ns,
+            coalesce(
+                rows.launch_start_ns + rows.launch_dur_ns, rows.launch_start_ns
+            ) as call_end_ns,
+            rows.launch_dur_ns,
+            rows.launch_work_count > 1 as is_graph,
+            row_number() over (
+                partition by here.source_id, here.device_id, rows.launch_event_id
+                order by here.start_ns, here.event_id
+            )
+            = 1 as is_first
+        from plain_window as here
+        join
+            attribution as rows
+            on rows.run_id = $run_id
+            and rows.source_id = here.source_id
+            and rows.event_id = here.event_id
+        where here.work_kind = 'kernel'
+    ),
+    launches as (from kernels where is_first and launch_event_id is not null),
+    waits as (
         select
             source_id,
             device_id,
-            launch_event_id,
-            any_value(launch_dur_ns) as call_ns,
-            any_value(launch_work_count) > 1 as is_graph
-        from attribution
-        where run_id = $run_id and work_kind = 'kernel' and launch_event_id is not null
-        group by source_id, device_id, launch_event_id
+            sum(greatest(start_ns - greatest(call_end_ns, from_ns), 0)) as queued_ns
+        from kernels
+        where start_ns >= launch_start_ns
+        group by source_id, device_id
+    ),
+    launched as (
+        select
+            source_id,
+            device_id,
+            count(*) as launch_count,
+            sum(launch_dur_ns) as call_ns,
+            count(*) filter (where is_graph) as graph_launch_count,
+            count(step_index) / count(distinct step_index) as launches_per_step,
+            avg(start_ns - call_end_ns) filter (where start_ns >= call_end_ns) as mean_delay_ns,
+            count(*) filter (where start_ns < call_end_ns) as negative_delay_count,
+            count(*) filter (where start_ns < launch_start_ns) as disagreeing_count
+        from launches
+        group by source_id, device_id
+    ),
+    counted as (
+        select
+            source_id,
+            device_id,
+            count(*) as kernel_count,
+            count(launch_event_id) / count(*) as coverage_ratio,
+            coalesce(sum(dur_ns) filter (where launch_event_id is not null), 0)
+            / nullif(sum(dur_ns), 0) as coverage_time_ratio,
+            any_value(elapsed_ns) as elapsed_ns
+        from kernels
+        group by source_id, device_id
     )
 select
-    source_id,
-    device_id,
-    count(*) as launch_count,
-    sum(call_ns) as call_ns,
-    count(*) filter (where is_graph) as graph_launch_count
-from launches
-group by source_id, device_id
+    counted.*,
+    launch_count,
+    call_ns,
+    graph_launch_count,
+    call_ns / launch_count as mean_launch_ns,
+    if(isnan(launches_per_step), null, launches_per_step) as launches_per_step,
+    mean_delay_ns,
+    negative_delay_count,
+    disagreeing_count,
+    queued_ns / elapsed_ns as mean_queue_depth
+from counted
+join
+    launched
+    on launched.source_id = counted.source_id
+    and launched.device_id is not distinct from counted.device_id
+left join
+    waits
+    on waits.source_id = counted.source_id
+    and waits.device_id is not distinct from counted.device_id

@@ -25,5 +25,5 @@ select
     sum(dur_ns) as total_ns,
     count(distinct name) as kernel_count
 from attribution
-where run_id = $run_id and work_kind = 'kernel'
+where run_id = $run_id and work_kind = 'kernel' and start_ns is not null and dur_ns is not null
 group by duration_class
