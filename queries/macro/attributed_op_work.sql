@@ -498,7 +498,7 @@ select
         when not is_known
         then null
         when not has_kernels
-        then 'no peak of the processor is known'
+        then 'operators of the host are held to no peak'
         when impossible_reason is not null
         then impossible_reason
         when is_by_counters and (compute_ns is null or bandwidth_ns is null)
