@@ -1,0 +1,56 @@
+-- purpose = "Work under each ceiling is that of the launches, and the peaks those of the data
+-- sheet."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "roofline_ceilings"
+-- keys = ["device_name", "ceiling_kind", "ceiling_name"]
+-- needs = ["kernel_counter"]
+-- upon = "launch_work"
+-- skips_unknown = true
+-- is_partial = true
+with
+    devices as (
+        select source_id, device_id, device.name as device_name
+        from device
+        where run_id = $run_id and device.name in (select model_name from model_ceiling)
+    ),
+    works as (
+        select
+            device_name,
+            sum(ns) as total_ns,
+            map{
+                'fp64':sum(fp64),
+                'fp32':sum(fp32),
+                'fp16':sum(fp16_work),
+                'tensor_fp64':sum(tensor_fp64),
+                'tensor_tf32':sum(tensor_tf32),
+                'tensor_bf16':sum(tensor_bf16),
+                'tensor_fp8':sum(tensor_fp8),
+                'dram':sum(dram),
+                'l2':sum(l2),
+                'l1':sum(l1)
+            } as work_of
+        from launch_work
+        join devices using (source_id, device_id)
+        group by device_name
+    )
+select
+    device_name,
+    ceiling_kind,
+    ceiling_name,
+    if(ceiling_kind = 'compute', value, null) as peak_flop_per_s,
+    if(ceiling_kind = 'bandwidth', value, null) as peak_bytes_per_s,
+    if(ceiling_kind = 'launch_overhead', value, null) as overhead_ns,
+    if(ceiling_kind = 'compute', work_of[ceiling_name], null) as work_flop,
+    if(ceiling_kind = 'bandwidth', work_of[ceiling_name], null) as work_bytes,
+    total_ns,
+    origin_kind
+from works
+join model_ceiling on model_name = device_name
+where
+    not exists (from assumption where run_id = $run_id)
+    -- all launches are of these devices
+    and not exists (
+        from kernel_counter
+        left join devices using (source_id, device_id)
+        where run_id = $run_id and devices.device_name is null
+    )
