@@ -16,6 +16,7 @@ import msgspec
 
 from tracekit.errors import QueryError, UsageError
 from tracekit.schema import TABLES
+from tracekit.typed import convert
 
 Kind = Literal["macro", "view", "report", "finding", "export", "check"]
 Topic = Literal[
@@ -387,7 +388,7 @@ def _unfolded(comments: Iterable[str]) -> Iterator[str]:
 def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
     """The query; raises ValueError for a header that does not say what it must."""
     own = {key: entries.pop(key) for key in entries.keys() - set(_Header.__struct_fields__)}
-    header = msgspec.convert(entries, _Header)
+    header = convert(entries, _Header)
     if not name.isidentifier():
         raise ValueError("the file is not called after a name that SQL can have")
     parameters, columns = header.parameters.split(), header.columns.split()
@@ -464,7 +465,7 @@ def _fields(
                 entry = shared.get(key, {}) | entry
             if "type" not in entry:
                 raise ValueError(f'is not in {VOCABULARY}; add {key} = "TYPE: meaning"')
-            fields.append(msgspec.convert({"name": name, **entry}, kind))
+            fields.append(convert({"name": name, **entry}, kind))
         except ValueError as error:
             raise ValueError(f"{place}: {key}: {error}") from error
     return tuple(fields)

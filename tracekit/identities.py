@@ -23,6 +23,7 @@ from tracekit.engine.over_results import selected_rows
 from tracekit.errors import QueryError
 from tracekit.render.numbers import human
 from tracekit.result import Result, ResultColumn, unit_of
+from tracekit.typed import convert
 
 _COLUMNS = ("subject", "first_figure", "first_value", "second_figure", "second_value")
 #: What identities call: values that differ by more than rounding, or that exceed a bound.
@@ -86,7 +87,7 @@ def _identity(file: Traversable) -> AuditRule:
     name = file.name.removesuffix(".sql")
     try:
         entries, sql = split_header(file.read_text("utf-8"))
-        header = msgspec.convert(entries, _Header)
+        header = convert(entries, _Header)
         unknown = sorted({*header.reports} - {ADVICE, *report_names(), *finding_names()})
         if unknown or not sql:
             raise ValueError(f"no report is called {', '.join(unknown)}" if unknown else "no SQL")

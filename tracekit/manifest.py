@@ -16,6 +16,7 @@ import msgspec
 import pyarrow as pa
 
 from tracekit.home import Files, Home, NotAFileError
+from tracekit.typed import decode_json
 
 # A manifest is as untrusted as its store: no name in it may lead out of a table's folder.
 TableName = Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+\Z")]
@@ -89,7 +90,7 @@ def unsealed(content: bytes, kind: type[_Sealed]) -> _Sealed | None:
     if rest != sha256(line).hexdigest().encode() + b"\n":
         return None
     try:
-        return msgspec.json.decode(line, type=kind)
+        return decode_json(line, kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 

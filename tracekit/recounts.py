@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from tracekit.catalog import Text, finding_names, report_names, split_header
 from tracekit.errors import QueryError
+from tracekit.typed import convert
 
 #: Values of a column may differ by this, relative to the larger one: sums of floats are rounded.
 _ROUNDING = 1e-9
@@ -80,7 +81,7 @@ def _recount(file: Traversable) -> Recount:
     name = file.name.removesuffix(".sql")
     try:
         entries, sql = split_header(file.read_text("utf-8"))
-        header = msgspec.convert(entries, _Header)
+        header = convert(entries, _Header)
         if header.report not in {*report_names(), *finding_names()} or not sql:
             raise ValueError(f"no report is called {header.report}" if sql else "no SQL")
     except ValueError as error:
@@ -96,7 +97,7 @@ def _rows_under(name: str) -> list[tuple[str, str]]:
     """Return the named SELECTs that recounts upon the rows stand upon, the lowest first."""
     file = files("tracekit.queries") / "recount" / "rows" / f"{name}.sql"
     entries, sql = split_header(file.read_text("utf-8"))
-    header = msgspec.convert(entries, _RowsHeader)
+    header = convert(entries, _RowsHeader)
     return [*(_rows_under(header.upon) if header.upon else ()), (name, sql)]
 
 

@@ -17,6 +17,7 @@ from msgspec import Meta
 from msgspec import inspect as types
 
 from tracekit.errors import UsageError
+from tracekit.typed import convert
 
 Word = TypeVar("Word", bound=str)
 Layout = TypeVar("Layout")
@@ -78,7 +79,7 @@ def parsed(text: str, layout: type[Layout], layouts: str) -> Layout:
 def converted(content: object, layout: type[Layout]) -> Layout:
     """The content in the given layout; raises ValueError with the place that does not match."""
     try:
-        return msgspec.convert(content, layout)
+        return convert(content, layout)
     except msgspec.ValidationError as error:
         raise ValueError(_explained(error, content, types.type_info(layout))) from error
 

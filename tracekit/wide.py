@@ -26,6 +26,7 @@ from tracekit.schema import (
     Column,
     Table,
 )
+from tracekit.typed import decode_json
 
 #: What the schema of a file says of its columns, as JSON.
 LAYOUT_KEY = "tracekit.layout"
@@ -147,7 +148,7 @@ class WideLayout(msgspec.Struct, frozen=True):
 def layout_of(form: WideForm, said: bytes) -> WideLayout:
     """Return the layout of a file from what its schema says; raise ValueError if that is odd."""
     try:
-        layout = msgspec.json.decode(said, type=WideLayout)
+        layout = decode_json(said, WideLayout)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(str(error)) from error
     if odd := layout.oddity(form):
