@@ -81,6 +81,19 @@ def test_a_partial_one_allows_other_rows_in_the_report() -> None:
     assert len(unlike(of_kernels(is_partial=True), kernels(b=2), kernels(a=1))) == 1
 
 
+def test_what_the_report_was_not_asked_about_is_left_out() -> None:
+    columns = {"name": ["a", "a"], "stream_id": [7, 8]}
+    counted = pa.table(columns | {"total_ns": [3, 5]})
+    options = False, False, False
+    of_stream = Recount(
+        "counted", "p", "kernel_time", ("name",), (), *options, "", about=("stream_id",)
+    )
+    asked = pa.table({"name": ["a"], "stream_id": [7], "total_ns": [3]})
+    assert unlike(of_stream, asked, counted) == []
+    other = pa.table({"name": ["a"], "stream_id": [8], "total_ns": [3]})
+    assert [row[-1] for row in unlike(of_stream, other, counted)] == [5]
+
+
 def test_keys_are_not_added_up() -> None:
     counted = pa.table({"name": ["a"], "stream_id": [7], "total_ns": [3]})
     reported = pa.table({"name": ["a", "a"], "stream_id": [7, 7], "total_ns": [1, 2]})
@@ -110,6 +123,10 @@ def test_reports_of_a_recording_are_what_its_rows_say(ingested: Ingested, name: 
     [
         ("javed2019/alexnet-ps4-vanilla-64-2/node0.csv", "cpu_roofline_points"),
         ("javed2019/alexnet-ps4-vanilla-64-2/node0.csv", "cpu_roofline_ceilings"),
+        ("results_table/hand-made/sweep.csv", "amdahl"),
+        ("results_table/hand-made/sweep.csv", "distribution"),
+        ("results_table/hand-made/sweep.csv", "scaling"),
+        ("results_table/hand-made/sweep.csv", "sensitivity"),
     ],
 )
 def test_a_recount_has_rows_for_a_recording(ingested: Ingested, name: str, report: str) -> None:

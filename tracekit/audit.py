@@ -78,10 +78,11 @@ def unlike_recounts(
 def _reports(phase: str) -> list[str]:
     """Return the reports and findings that the rules are about: of a phase, those that have one."""
     named = {report for identity in identities() for report in identity.reports}
+    recounted = {recount.report for recount in recounts()}
     alone = {name for name, query in catalog().items() if asks_only_for_a_run(query)}
     return sorted(
         name
-        for name in named | alone
+        for name in named | recounted | alone
         if phase == "all" or name == ADVICE or _parameters_of(name) >= {"phase"}
     )
 
@@ -102,6 +103,8 @@ def table_of(database: Database, name: str, run_id: str, phase: str) -> pa.Table
         assert query is not None
         if database.lacking(query, run_id) or not database.answerable([query], run_id):
             return None
+        if _is_of_sweeps(query):
+            return _of_table(database, query, run_id)
         table = database.query(name, _given(query, run_id, phase)).table
     except ChoiceError:  # it needs an option that has no default for this run
         return None
@@ -112,19 +115,38 @@ def table_of(database: Database, name: str, run_id: str, phase: str) -> pa.Table
     return _of_run(query, table, run_id)
 
 
+def _is_of_sweeps(query: Query) -> bool:
+    has_choices = any(parameter.chosen_by is not None for parameter in query.parameters)
+    return has_choices and "run_ids" in _parameters_of(query.name)
+
+
+def _of_table(database: Database, query: Query, run_id: str) -> pa.Table | None:
+    """Return a report of sweeps about a run that is one: with the first of several choices."""
+    if not database.has_rows_in("configuration", run_id):
+        return None
+    given: dict[str, Any] = {"run_ids": run_id}
+    try:
+        try:
+            return database.query(query.name, given).table
+        except ChoiceError as error:
+            return database.query(query.name, given | error.examples()).table
+    except QueryError:  # such as a table without a label that varies
+        return None
+
+
 def _parameters_of(name: str) -> set[str]:
     query = known(name)
     return set() if query is None else {parameter.name for parameter in query.parameters}
 
 
 def _given(query: Query, run_id: str, phase: str) -> dict[str, Any]:
-    values = {"run_id": run_id, "other_run_id": run_id, "phase": phase}
+    values = {"run_id": run_id, "other_run_id": run_id, "run_ids": run_id, "phase": phase}
     return {p.name: values[p.name] for p in query.parameters if p.name in values}
 
 
 def _of_run(query: Query, table: pa.Table, run_id: str) -> pa.Table | None:
     """Return the rows about the run, of a report that covers all runs."""
-    if any(parameter.name == "run_id" for parameter in query.parameters):
+    if any(parameter.name in ("run_id", "run_ids") for parameter in query.parameters):
         return table
     of_run = [value == run_id for value in table["run_id"].to_pylist()]
     return table.filter(pa.array(of_run, pa.bool_()))

@@ -38,6 +38,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keys: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     upon: str | None = None
+    about: tuple[str, ...] = ()
     is_partial: bool = False
     is_sum: bool = False
     skips_unknown: bool = False
@@ -52,10 +53,11 @@ class _RowsHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Recount:
     """One recount: ``sql`` selects columns of ``report`` for the run ``$run_id``.
 
-    ``needs`` are the tables without whose rows there is nothing to count. The report of one that
-    ``is_partial`` can have rows that the recount does not have. Of one that ``is_sum``, the rows of
-    each key are added up before they are compared. One that ``skips_unknown`` says nothing about
-    values that it has none for.
+    ``needs`` are the tables without whose rows there is nothing to count. Columns in ``about`` say
+    what the report was asked about, such as one of several metrics: rows about others are not
+    compared. The report of one that ``is_partial`` can have rows that the recount does not have. Of
+    one that ``is_sum``, the rows of each key are added up before they are compared. One that
+    ``skips_unknown`` says nothing about values that it has none for.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Recount:
     is_sum: bool
     skips_unknown: bool
     sql: str
+    about: tuple[str, ...] = ()
 
 
 @cache
@@ -90,7 +93,7 @@ def _recount(file: Traversable) -> Recount:
         rows = ",\n".join(f"{name} as ({text})" for name, text in _rows_under(header.upon))
         sql = f"with {rows}\nfrom ({sql})"
     options = header.needs, header.is_partial, header.is_sum, header.skips_unknown
-    return Recount(name, header.purpose, header.report, header.keys, *options, sql)
+    return Recount(name, header.purpose, header.report, header.keys, *options, sql, header.about)
 
 
 def _rows_under(name: str) -> list[tuple[str, str]]:
@@ -108,8 +111,17 @@ def unlike(recount: Recount, report: pa.Table, counted: pa.Table) -> list[Contra
     """
     if not len(counted):
         return []
-    found = _unlike(recount, _by_key(recount, report), _by_key(recount, counted))
+    found = _unlike(
+        recount, _by_key(recount, report), _by_key(recount, _alike(recount, report, counted))
+    )
     return [(recount.name, recount.purpose, *parts) for parts in found]
+
+
+def _alike(recount: Recount, report: pa.Table, counted: pa.Table) -> pa.Table:
+    """Return the counted rows that are about the same as the report."""
+    asked = {tuple(row[name] for name in recount.about) for row in report.to_pylist()}
+    same = [tuple(row[name] for name in recount.about) in asked for row in counted.to_pylist()]
+    return counted.filter(pa.array(same, pa.bool_())) if recount.about else counted
 
 
 def _by_key(recount: Recount, table: pa.Table) -> dict[tuple[Any, ...], list[_Row]]:

@@ -22,7 +22,6 @@
 -- - 1)"
 -- metric_value = "the metric on N chips"
 -- baseline_number = "DOUBLE: N0: chips of the baseline"
--- over_name = "VARCHAR: the label"
 with
     known as (from sweep_missing($over, $metric, $runs, $run_ids)),
     pairs as (

@@ -2,7 +2,7 @@
 -- factor to the baseline."
 -- source = "Awan 2017, sect. 4.3 (Fig. 3 to 7): layers and passes by platform"
 -- topic = "comparison"
--- needs = ["calling_context"]
+-- needs = ["calling_context or layer_stat"]
 -- depends = ["layer_figures", "run_group", "group_of", "whole_sum", "first_reason"]
 -- parameters = "by label baseline runs run_ids layers phase depth"
 -- by = {doc = "what to compare: runs, or values of a label", default = "run", choices = ["run",

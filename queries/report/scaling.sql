@@ -13,7 +13,8 @@
 -- baseline = {type = "VARCHAR", doc = "baseline run of every speedup; default: the lowest of each
 -- series", optional = true}
 -- columns = "series over_value metric_value speedup_factor efficiency_ratio reason run_name
--- run_count least_metric_value most_metric_value baseline_name over_number metric_name is_time"
+-- run_count least_metric_value most_metric_value baseline_name over_number metric_name is_time
+-- over_name"
 -- series = "VARCHAR: values of the series labels"
 -- over_value = "VARCHAR: value of the scaled label"
 -- metric_value = "metric; mean over configurations with these labels"
@@ -157,7 +158,8 @@ select
     coalesce($baseline, first_name) as baseline_name,
     over_number,
     cast($metric as varchar) as metric_name,
-    is_time
+    is_time,
+    cast($over as varchar) as over_name
 from based, baseline, kind
 where not exists (from known)
 order by series, over_number nulls last, over_value

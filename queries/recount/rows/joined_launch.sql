@@ -6,6 +6,11 @@ with
             match_index,
             count(*) as fit_count,
             round(
+                sum(coalesce(dram_bytes, dram_read_bytes + dram_write_bytes)) / sum(launch_count)
+            ) as mean_bytes,
+            count(coalesce(dram_bytes, dram_read_bytes + dram_write_bytes))
+            = count(*) as is_counted,
+            round(
                 sum(coalesce(dur_ns, round(elapsed_cycles / sm_clock_hz * 1e9))) / sum(launch_count)
             ) as counted_ns,
             count(coalesce(dur_ns, elapsed_cycles / sm_clock_hz)) = count(*) as is_timed
@@ -21,12 +26,15 @@ with
             match_index,
             'no counters: ' || reason as reason,
             fit_count,
-            if(is_timed, counted_ns, null) as counted_ns
+            if(is_timed, counted_ns, null) as counted_ns,
+            if(is_counted, mean_bytes, null) as mean_bytes
         from kernel_match
         left join counted using (match_index)
         where run_id = $run_id
     )
 select
+    source_id,
+    event_id,
     name,
     coalesce(launch_count, 1) as launches,
     dur_ns,
@@ -34,7 +42,8 @@ select
     match_index,
     if(match_kind is null, coalesce(reason, 'no counters: it came after the join'), null) as reason,
     fit_count,
-    launches * counted_ns as counted_ns
+    launches * counted_ns as counted_ns,
+    launches * mean_bytes as bytes
 from kernel
 left join matched using (source_id, event_id)
 where
