@@ -59,11 +59,9 @@ with recursive
     whole as (select sum(dur_ns) as all_ns from attribution where run_id = $run_id)
 select
     name,
-    if(count(work_kind) = 0, 0, sum(dur_ns)) as total_ns,
+    coalesce(sum(dur_ns), 0) as total_ns,
     total_ns / nullif(any_value(all_ns), 0) as share_ratio,
-    if(
-        count(work_kind) filter (where is_nearest) = 0, 0, sum(dur_ns) filter (where is_nearest)
-    ) as self_ns,
+    coalesce(sum(dur_ns) filter (where is_nearest), 0) as self_ns,
     self_ns / nullif(any_value(all_ns), 0) as self_ratio,
     count(work_kind) as work_count,
     count(*) filter (where work_kind = 'kernel') as kernel_count,
