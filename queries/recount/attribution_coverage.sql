@@ -5,7 +5,7 @@
 -- keys = ["source_id", "link_kind"]
 -- needs = ["attribution"]
 with
-    kernel_work as (
+    kernel_row as (
         select work.*, module_path, phase_kind
         from (from attribution where run_id = $run_id and work_kind = 'kernel') as work
         left join calling_context using (run_id, source_id, context_id)
@@ -28,7 +28,7 @@ with
                     if(coalesce(launch_event_id, op_event_id) is null, launch_reason, 'in no step')
                 ]
             ) as reason
-        from kernel_work
+        from kernel_row
     ),
     apart as (
         select source_id, link_kind, reason, count(*) as kernels, sum(dur_ns) as ns
