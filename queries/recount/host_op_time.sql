@@ -18,6 +18,7 @@ with
         -- what an operator calls for its own work counts as its own
         where source_id not in (select source_id from host_op_call where not is_outermost)
         group by source_id, name
+        having sum(self_ns) > 0
     )
 select * exclude (names, shares)
 from

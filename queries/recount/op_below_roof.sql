@@ -36,7 +36,7 @@ with
         join ran using (source_id, context_id)
         join called using (source_id, context_id)
         join known_peak using (source_id, device_id)
-        where flop is not null and (kind <> 'product' or unit_name <> 'fp32')
+        where calls > 0 and flop is not null and (kind <> 'product' or unit_name <> 'fp32')
     )
 select
     source_id,
