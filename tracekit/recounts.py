@@ -109,19 +109,22 @@ def unlike(recount: Recount, report: pa.Table, counted: pa.Table) -> list[Contra
 
     A recount without rows says nothing: its SQL refuses what it cannot count.
     """
+    counted = _alike(recount, report, counted)
     if not len(counted):
         return []
-    found = _unlike(
-        recount, _by_key(recount, report), _by_key(recount, _alike(recount, report, counted))
-    )
+    found = _unlike(recount, _by_key(recount, report), _by_key(recount, counted))
     return [(recount.name, recount.purpose, *parts) for parts in found]
 
 
 def _alike(recount: Recount, report: pa.Table, counted: pa.Table) -> pa.Table:
-    """Return the counted rows that are about the same as the report."""
+    """Return the counted rows that are about the same as the report; all if there is no choice."""
+    if not recount.about:
+        return counted
+    told = [tuple(row[name] for name in recount.about) for row in counted.to_pylist()]
     asked = {tuple(row[name] for name in recount.about) for row in report.to_pylist()}
-    same = [tuple(row[name] for name in recount.about) in asked for row in counted.to_pylist()]
-    return counted.filter(pa.array(same, pa.bool_())) if recount.about else counted
+    if len({*told}) == 1 and not asked:
+        return counted
+    return counted.filter(pa.array([about in asked for about in told], pa.bool_()))
 
 
 def _by_key(recount: Recount, table: pa.Table) -> dict[tuple[Any, ...], list[_Row]]:

@@ -34,13 +34,17 @@ with
             first.over_value as baseline_name,
             coalesce(
                 point.unit in ('s', 'ms', 'us', 'ns'),
-                regexp_matches(metric_name, '(^|_)(ns|us|ms|s)$')
-                and not contains(metric_name, '_per_')
+                regexp_matches(point.metric_name, '(^|_)(ns|us|ms|s)$')
+                and not contains(point.metric_name, '_per_')
             ) as is_time,
             if(is_time, first.metric_value, point.metric_value)
             / nullif(if(is_time, point.metric_value, first.metric_value), 0) as speedup_factor
         from point
-        left join base using (over_name, metric_name, series)
+        left join
+            base
+            on base.over_name = point.over_name
+            and base.metric_name = point.metric_name
+            and base.series is not distinct from point.series
         left join
             point as first
             on first.over_name = base.over_name
