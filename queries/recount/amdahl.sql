@@ -34,5 +34,15 @@ with
         join based as base using (over_name, metric_name, configuration)
         where own.over_number > own.base_number and base.over_number = base.base_number
     )
-select * exclude (part), if(part between 0 and 1, part, null) as serial_ratio
+select
+    * exclude (part),
+    if(part between 0 and 1, part, null) as serial_ratio,
+    case
+        when part between 0 and 1
+        then null
+        when speedup_factor < 1
+        then 'slower on more chips'
+        else 'grows faster than the number of chips'
+    end as reason
 from compared
+where speedup_factor is not null
