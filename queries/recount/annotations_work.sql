@@ -39,11 +39,16 @@ with recursive
         from held
     ),
     parted as (
-        select nearest.name, is_nearest, work_kind, dur_ns
+        select nearest.name, is_nearest, work_kind, dur_ns, false as is_unknown
         from nearest
         left join (from attribution where run_id = $run_id) as work using (source_id, context_id)
         union all
-        select '(no annotation)', true, work_kind, dur_ns
+        select
+            '(no annotation)',
+            true,
+            work_kind,
+            dur_ns,
+            coalesce(launch_event_id, context_id) is null
         from attribution
         where
             run_id = $run_id
@@ -67,7 +72,16 @@ select
     count(*) filter (where work_kind = 'kernel') as kernel_count,
     any_value(call_count) as call_count,
     any_value(host_ns) as host_ns,
-    any_value(host_ns) / any_value(call_count) as mean_call_ns
+    any_value(host_ns) / any_value(call_count) as mean_call_ns,
+    case
+        when count_if(is_unknown) > 0
+        then
+            'launches of '
+            || count_if(is_unknown)
+            || ' of '
+            || count(work_kind)
+            || ' kernels, copies and memsets not in the file'
+    end as reason
 from parted
 left join calls using (name)
 cross join whole
