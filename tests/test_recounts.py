@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -67,6 +68,12 @@ def test_a_sum_of_128_bits_is_a_number() -> None:
     counted = pa.table({"name": ["a"], "total_ns": pa.array([3], pa.decimal128(38, 0))})
     assert unlike(of_kernels(), kernels(a=3), counted) == []
     assert unlike(of_kernels(), kernels(a=4), counted)[0][-1] == 3.0
+
+
+def test_a_quotient_by_zero_is_unknown() -> None:
+    counted = pa.table({"name": ["a", "b"], "total_ns": [math.nan, math.inf]})
+    assert unlike(of_kernels(), kernels(a=None, b=None), counted) == []
+    assert len(unlike(of_kernels(), kernels(a=1, b=None), counted)) == 1
 
 
 def test_a_value_that_one_does_not_know_can_be_left_out() -> None:

@@ -135,11 +135,15 @@ def _by_key(recount: Recount, table: pa.Table) -> dict[tuple[Any, ...], list[_Ro
 
 
 def _rows(table: pa.Table) -> list[_Row]:
-    """Return the rows; a sum of integers is one, which DuckDB gives 128 bits."""
-    return [
-        {name: int(value) if isinstance(value, Decimal) else value for name, value in row.items()}
-        for row in table.to_pylist()
-    ]
+    """Return the rows, with the values that are compared."""
+    return [{name: _plain(value) for name, value in row.items()} for row in table.to_pylist()]
+
+
+def _plain(value: Any) -> Any:
+    """Return a sum of integers, which DuckDB gives 128 bits, as one; None for a quotient by 0."""
+    if isinstance(value, Decimal):
+        return int(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _summed(rows: list[_Row]) -> _Row:
