@@ -26,6 +26,8 @@ from tracekit.typed import convert
 
 #: Values of a column may differ by this, relative to the larger one: sums of floats are rounded.
 _ROUNDING = 1e-9
+#: A sum that is 0 but for rounding.
+_ZERO = 1e-12
 #: Recount, purpose, subject, and the name and value of the report's figure and of the counted one.
 Contradiction = tuple[str, str, str, str, float | None, str, float | None]
 _Row = dict[str, Any]
@@ -177,7 +179,9 @@ def _unlike(
 
 def _is_same(one: Any, other: Any) -> bool:
     is_numeric = isinstance(one, int | float) and isinstance(other, int | float)
-    return math.isclose(one, other, rel_tol=_ROUNDING) if is_numeric else one == other
+    if is_numeric:
+        return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ZERO)
+    return bool(one == other)
 
 
 def _number(value: Any) -> float | None:

@@ -25,6 +25,9 @@ select
     reach_ns as start_ns,
     start_ns - reach_ns as gap_ns
 from reached
-where start_ns > reach_ns
+where
+    start_ns > reach_ns
+    -- work without a record can have run in a gap
+    and not exists (from unrecorded_launch where run_id = $run_id)
 order by gap_ns desc
 limit 5
