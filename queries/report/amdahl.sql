@@ -50,9 +50,10 @@ with
     parted as (
         select
             *,
+            -- in whole numbers, where as fast as the base is exactly 1
             ratio(
-                ratio(1, base_number) - ratio(speedup_factor, over_number),
-                speedup_factor * (1 - ratio(1, over_number)) - (1 - ratio(1, base_number))
+                over_number - speedup_factor * base_number,
+                speedup_factor * base_number * (over_number - 1) - over_number * (base_number - 1)
             ) as serial_ratio
         from pairs
     )
