@@ -11,7 +11,7 @@ import pyarrow as pa
 from tracekit.advice import advise
 from tracekit.catalog import Query, catalog, known
 from tracekit.engine import Database
-from tracekit.errors import ChoiceError, QueryError
+from tracekit.errors import ChoiceError, RefusalError
 from tracekit.identities import ADVICE, Audit, AuditRule, contradictions, identities
 from tracekit.recounts import Contradiction, Recount, recounts, unlike
 
@@ -24,9 +24,6 @@ __all__ = [
     "identities",
     "table_of",
 ]
-
-#: How a report refuses a phase that the run does not have.
-_NO_PHASE = "Ask for phase all"
 
 
 def audit(database: Database, run: str | None = None, phase: str = "all") -> Audit:
@@ -106,12 +103,8 @@ def table_of(database: Database, name: str, run_id: str, phase: str) -> pa.Table
         if _is_of_sweeps(query):
             return _of_table(database, query, run_id)
         table = database.query(name, _given(query, run_id, phase)).table
-    except ChoiceError:  # it needs an option that has no default for this run
+    except (ChoiceError, RefusalError):  # it needs an option, or is not about such a run
         return None
-    except QueryError as error:
-        if _NO_PHASE in str(error):
-            return None
-        raise
     return _of_run(query, table, run_id)
 
 
@@ -126,12 +119,9 @@ def _of_table(database: Database, query: Query, run_id: str) -> pa.Table | None:
         return None
     given: dict[str, Any] = {"run_ids": run_id}
     try:
-        try:
-            return database.query(query.name, given).table
-        except ChoiceError as error:
-            return database.query(query.name, given | error.examples()).table
-    except QueryError:  # it refuses this table, such as one in which no label varies
-        return None
+        return database.query(query.name, given).table
+    except ChoiceError as error:
+        return database.query(query.name, given | error.examples()).table
 
 
 def _parameters_of(name: str) -> set[str]:

@@ -66,6 +66,10 @@ class QueryError(TracekitError):
     exit_code = 5
 
 
+class RefusalError(QueryError):
+    """A report has no answer about what it is asked, such as a phase that a run does not have."""
+
+
 class ChoiceError(QueryError):
     """A parameter is missing that can have several values here.
 

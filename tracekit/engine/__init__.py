@@ -28,7 +28,7 @@ from tracekit.engine.answers import reported, selected, streamed, tree
 from tracekit.engine.functions import Functions
 from tracekit.engine.quoting import escaped, quoted
 from tracekit.engine.scope import FAILURES, QueryScope, definition, is_small
-from tracekit.errors import ChoiceError, QueryError, UsageError
+from tracekit.errors import ChoiceError, QueryError, RefusalError, UsageError
 from tracekit.limits import Limits, Running, size_bytes, stop
 from tracekit.result import Result, ResultColumn, own_names, unit_of
 from tracekit.snapshot import Damage
@@ -487,7 +487,9 @@ class Database:
             self._raise_failure()
             if _is_of_a_file(error) and self._mended():
                 return self._fetch(text, parameters, sight, is_of_user=is_of_user)
-            raise QueryError(self._explained(error)) from None  # it says the same
+            is_refusal = not is_of_user and isinstance(error, duckdb.InvalidInputException)
+            explained = self._explained(error)
+            raise (RefusalError if is_refusal else QueryError)(explained) from None  # says the same
 
     def _mended(self, run_id: str | None = None) -> bool:
         """Return whether there were damaged sources, which are excluded from now on."""
