@@ -3,19 +3,5 @@
 -- report = "idle_host"
 -- keys = ["source_id", "device_id", "op_name"]
 -- needs = ["attribution"]
--- upon = "idle_piece"
-select
-    source_id,
-    device_id,
-    op_name,
-    sum(piece_ns) as win_ns,
-    count(distinct gap_start_ns) as gap_count,
-    max(piece_ns) as longest_ns,
-    any_value(elapsed_ns) as elapsed_ns
-from idle_piece
-where
-    idle_kind = 'host'
-    -- of all work of the run
-    and (select count(*) from plain_window)
-    = (select count(*) from attribution where run_id = $run_id)
-group by source_id, device_id, op_name
+-- upon = "idle_cause"
+select * exclude (idle_kind, reason) from idle_cause where idle_kind = 'host'

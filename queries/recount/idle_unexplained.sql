@@ -3,21 +3,6 @@
 -- report = "idle_unexplained"
 -- keys = ["source_id", "device_id", "op_name"]
 -- needs = ["attribution"]
--- upon = "idle_piece"
+-- upon = "idle_cause"
 -- skips_unknown = true
-select
-    source_id,
-    device_id,
-    op_name,
-    sum(piece_ns) as win_ns,
-    count(distinct gap_start_ns) as gap_count,
-    max(piece_ns) as longest_ns,
-    if(count(distinct reason) = 1, min(reason), null) as reason,
-    any_value(elapsed_ns) as elapsed_ns
-from idle_piece
-where
-    idle_kind = 'unexplained'
-    -- of all work of the run
-    and (select count(*) from plain_window)
-    = (select count(*) from attribution where run_id = $run_id)
-group by source_id, device_id, op_name
+select * exclude (idle_kind) from idle_cause where idle_kind = 'unexplained'

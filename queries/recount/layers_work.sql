@@ -3,25 +3,14 @@
 -- report = "layers"
 -- keys = ["layer_path"]
 -- needs = ["calling_context"]
--- upon = "op_time"
+-- upon = "op_work_sum"
 -- is_partial = true
 select
     coalesce(module_path, '(no module)') as layer_path,
-    sum(flop) as total_flop,
-    sum(bytes) as total_bytes,
-    coalesce(sum(if(flop is null or bytes is null, null, total_ns)), 0)
-    / nullif(sum(total_ns), 0) as known_ratio,
-    if(
-        sum(if(bytes is null, null, flop)) > 0,
-        sum(if(bytes is null, null, flop)) / sum(if(flop is null, null, bytes)),
-        null
-    ) as intensity_flop_per_byte,
-    sum(if(total_ns > 0, flop, null))
-    / nullif(sum(if(flop is null, null, total_ns)), 0)
-    * 1e9 as achieved_flop_per_s
-from op_time
+    * exclude (name, module_path, is_operator, achieved_bytes_per_s)
+from op_work_sum
 where
-    not exists (from kernel_match where run_id = $run_id)
+    not is_operator
     and not exists (from layer_stat where run_id = $run_id)
     -- a layer is one by the context of its kernels or operators themselves
     and (
@@ -37,4 +26,3 @@ where
             where source_id not in (select source_id from kernel where run_id = $run_id)
         )
     )
-group by module_path

@@ -3,30 +3,14 @@
 -- report = "ops"
 -- keys = ["name"]
 -- needs = ["attribution"]
--- upon = "op_roof"
+-- upon = "op_roof_sum"
 -- is_partial = true
 select
     coalesce(name, '(no operator)') as name,
-    sum(if(flop_peak is null or ns = 0, null, flop))
-    * 1e9
-    / sum(if(flop is null, null, flop_peak * ns)) as utilization_ratio,
+    utilization_ratio,
     utilization_ratio as least_utilization_ratio,
-    sum(if(byte_peak is null or ns = 0, null, bytes))
-    * 1e9
-    / sum(if(bytes is null, null, byte_peak * ns)) as bandwidth_ratio,
-    sum(if(compute_ns + memory_ns is null or ns = 0, null, greatest(compute_ns, memory_ns)))
-    / nullif(sum(if(compute_ns + memory_ns is null, null, ns)), 0) as roof_ratio,
-    case
-        when coalesce(sum(if(bytes is null, null, flop)), 0) = 0
-        then null
-        when roof_ratio < 0.6
-        then 'latency'
-        when
-            sum(if(memory_ns is null, null, compute_ns))
-            >= sum(if(compute_ns is null, null, memory_ns))
-        then if(roof_ratio is null, null, 'compute')
-        else if(roof_ratio is null, null, 'bandwidth')
-    end as bound_kind
-from op_roof
-group by name
-having not bool_or(is_undecided)
+    bandwidth_ratio,
+    roof_ratio,
+    bound_kind
+from op_roof_sum
+where is_operator
