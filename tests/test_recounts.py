@@ -15,7 +15,9 @@ from tracekit.catalog import catalog, known
 from tracekit.recounts import Recount, recounts, unlike
 from tracekit.schema import TABLES
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+ROOT = Path(__file__).resolve().parent.parent
+FIXTURES = ROOT / "fixtures"
+CORPUS = ROOT.parent / "shared" / "corpus"
 
 
 def of_kernels(
@@ -115,14 +117,60 @@ def test_rows_of_a_key_are_added_up_for_a_sum() -> None:
     assert len(unlike(of_kernels(is_sum=True), kernels(a=4), counted)) == 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["h100/lstm/trace.json.gz", "h100/lstm/raw.csv.gz", "torch_profiler/cpu-memory/trace.json.gz"],
-)
-def test_reports_of_a_recording_are_what_its_rows_say(ingested: Ingested, name: str) -> None:
-    done = audit.audit(ingested.database(FIXTURES / name))
-    assert {*done.compared} & {recount.name for recount in recounts()}
+def compared(ingested: Ingested, *files: Path) -> list[str]:
+    """What was compared about a run of these files, which is consistent."""
+    done = audit.audit(ingested.database(*files))
     assert done.result.rows() == []
+    return [*done.compared]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("h100/lstm/trace.json.gz",),
+        ("h100/lstm/raw.csv.gz",),
+        ("h100/lstm/trace.json.gz", "h100/lstm/raw.csv.gz"),
+        ("torch_profiler/cpu-memory/trace.json.gz",),
+    ],
+)
+def test_reports_of_a_recording_are_what_its_rows_say(
+    ingested: Ingested, names: tuple[str, ...]
+) -> None:
+    names_compared = compared(ingested, *(FIXTURES / name for name in names))
+    assert {*names_compared} & {recount.name for recount in recounts()}
+
+
+#: One of each kind: instructions that start copies, kernels on symmetric memory, launches without
+#: records, copies outside of marks, tables with rows of one value, ranks.
+STRANGERS = [
+    ["extra/caffe-vgg-a-native-gpu.log"],
+    ["h100/conv2d_tf32_b16.trace.json.gz"],
+    ["h100/micro.details.csv.gz"],
+    ["oracles/tracelens/tracelens-bertsmall-mi300x/Normalization.csv"],
+    ["oracles/tracelens/tracelens-normlayers-mi300x-fwdbwd/Normalization.csv"],
+    ["oracles/tracelens/tracelens-resnet-actckpt-mi300x-rank0of8/Reduce_fwd.csv"],
+    ["perf/dispatch-concepts-fma-hybrid-r5.txt"],
+    ["tf/tfprofiler-gpu-multiworker.xplane.pb"],
+    ["tf/vllm-tpu-inference-0111.trace.json.gz"],
+    ["tf/xprof-tpu-inference2.xplane.pb"],
+    ["torch/tracelens-bertsmall-h100.json.gz"],
+    ["torch/tracelens-eager-b200-rank0of8-stack.json.gz"],
+    [
+        "torch/hta-vit-a100-sampled-rank0of128.json.gz",
+        "torch/hta-vit-a100-sampled-rank1of128.json.gz",
+    ],
+]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("names", STRANGERS, ids=lambda names: Path(names[0]).name)
+def test_reports_of_strangers_files_are_what_their_rows_say(
+    ingested: Ingested, names: list[str]
+) -> None:
+    files = [CORPUS / name for name in names]
+    if not all(file.exists() for file in files):
+        pytest.skip("../shared/corpus is not here")
+    assert compared(ingested, *files)
 
 
 @pytest.mark.parametrize(

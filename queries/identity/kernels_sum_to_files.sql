@@ -10,5 +10,10 @@ select
 from
     phase_asked,
     (select sum(total_ns) as ns from kernel_time) as kernels,
-    (select sum(kernel_ns) as ns from run_summary) as files
+    (
+        -- beside a timeline, files of counters have launches of their own
+        select sum(kernel_ns) as ns
+        from run_summary
+        where elapsed_ns is not null or not exists (from run_summary where elapsed_ns is not null)
+    ) as files
 where phase = 'all' and differs(kernels.ns, files.ns)

@@ -7,4 +7,16 @@
 select sum(dur_ns) as total_ns
 from kernel
 where run_id = $run_id and (collective_name is not null or starts_with(name, 'nccl'))
-having count(*) > 0
+having
+    count(*) > 0
+    -- such as kernels on symmetric memory, which no library names
+    and not exists (
+        from kernel
+        where
+            run_id = $run_id
+            and collective_name is null
+            and regexp_matches(
+                name, '(?i)multimem|symm_mem|cross_device|shmem|all_?(reduce|gather)'
+            )
+            and not starts_with(name, 'nccl')
+    )

@@ -10,7 +10,7 @@ with
         select
             *,
             max(end_ns) over earlier as reach_ns,
-            max(end_ns) filter (where work_kind = 'kernel') over earlier as kernel_reach_ns
+            max(end_ns) filter (where is_kernel) over earlier as kernel_reach_ns
         from plain_window
         where dur_ns > 0
         window
@@ -29,9 +29,9 @@ select
     ) as busy_with_transfers_ns,
     busy_with_transfers_ns / any_value(elapsed_ns) as busy_with_transfers_ratio,
     sum(greatest(0, end_ns - greatest(start_ns, coalesce(kernel_reach_ns, start_ns)))) filter (
-        where work_kind = 'kernel'
+        where is_kernel
     )
     / any_value(elapsed_ns) as busy_ratio
 from reached
 group by source_id, device_id
-having bool_or(work_kind = 'kernel')
+having bool_or(is_kernel)

@@ -15,7 +15,7 @@ with
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
         from uncut_work
-        where work_kind = 'kernel'
+        where is_kernel
     )
 select
     source_id,

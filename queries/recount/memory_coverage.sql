@@ -3,6 +3,7 @@
 -- report = "memory_coverage"
 -- keys = ["source_id", "process_id", "device_kind", "device_id"]
 -- needs = ["memory_event"]
+-- is_partial = true
 with
     events as (
         select
@@ -71,3 +72,5 @@ select
     ) as before_bytes
 from events
 group by source_id, process_id, device_kind, device_id
+-- whether one without a size is a release is not known
+having count(*) = count(size_bytes)

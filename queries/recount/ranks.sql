@@ -7,5 +7,5 @@
 -- is_partial = true
 select source_id, device_id, count(*) as kernel_count
 from uncut_work
-where work_kind = 'kernel'
+where is_kernel
 group by source_id, device_id

@@ -22,7 +22,7 @@ select
     stream_id,
     sum(dur_ns) as sum_ns,
     sum(greatest(0, end_ns - greatest(start_ns, coalesce(reach_ns, start_ns)))) as busy_ns,
-    count(*) filter (where work_kind = 'kernel') as kernel_count,
-    count(*) filter (where work_kind <> 'kernel') as transfer_count
+    count(*) filter (where is_kernel) as kernel_count,
+    count(*) filter (where not is_kernel) as transfer_count
 from reached
 group by source_id, device_id, stream_id

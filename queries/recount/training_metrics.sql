@@ -26,7 +26,7 @@ with
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
         from uncut_work
-        where work_kind = 'kernel' and dur_ns > 0
+        where is_kernel and dur_ns > 0
     ),
     busy as (
         select

@@ -9,7 +9,8 @@ with
             start_ns + dur_ns as end_ns,
             collective_name is not null
             or regexp_matches(
-                name, '(?i)nccl|rccl[^r]|all_?(reduce|gather)|reduce_?scatter|all_?to_?all'
+                coalesce(name, ''),
+                '(?i)nccl|rccl[^r]|all_?(reduce|gather)|reduce_?scatter|all_?to_?all'
             ) as is_collective
         from attribution
         left join

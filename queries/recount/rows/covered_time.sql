@@ -5,12 +5,12 @@ with
     sorted as (
         select
             plain_window.*,
-            work_kind = 'kernel' as is_kernel,
             is_kernel
             and (
                 collective_name is not null
                 or regexp_matches(
-                    name, '(?i)nccl|rccl[^r]|all_?(reduce|gather)|reduce_?scatter|all_?to_?all'
+                    coalesce(name, ''),
+                    '(?i)nccl|rccl[^r]|all_?(reduce|gather)|reduce_?scatter|all_?to_?all'
                 )
             ) as is_collective
         from plain_window

@@ -6,6 +6,15 @@ select
     stream_id,
     event_id,
     work_kind,
+    -- instructions of XLA that start or await a copy are copies
+    work_kind = 'kernel'
+    and not coalesce(
+        regexp_matches(
+            if(starts_with(category_name, 'async-'), attribution.name, category_name),
+            '^%?(copy|slice|dynamic-slice|dynamic-update-slice)-(start|update|done)(\.|$)'
+        ),
+        false
+    ) as is_kernel,
     name,
     step_index,
     start_ns,
@@ -18,6 +27,12 @@ select
     coalesce(launch_start_ns + launch_dur_ns, launch_start_ns) as launch_end_ns,
     launch_reason
 from attribution
+left join
+    (
+        select source_id, event_id, category_name
+        from kernel
+        where run_id = $run_id and category_name is not null
+    ) as categories using (source_id, event_id)
 where run_id = $run_id
 qualify
     bool_and(
