@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-__all__ = ["convert", "decode_json"]
+__all__ = ["convert", "decode_json", "json_decoder"]
 
 _Type = TypeVar("_Type")
 _lock = Lock()
@@ -30,9 +30,14 @@ def decode_json(text: bytes | str, kind: type[_Type]) -> _Type:
     return msgspec.json.decode(text, type=kind)
 
 
+def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Return a decoder of JSON to this type, whose structs other threads may need, too."""
+    with _lock:
+        return msgspec.json.Decoder(kind)
+
+
 def _build(kind: type[_Type]) -> None:
     """Let msgspec build what it keeps of a type and of the types in it."""
     if kind not in _built:
-        with _lock:
-            msgspec.json.Decoder(kind)
-            _built.add(kind)
+        json_decoder(kind)
+        _built.add(kind)

@@ -25,6 +25,7 @@ import msgspec
 from tracekit.parsers.tensorflow_profiler.xprof.answer import Answer, Refusal
 from tracekit.parsers.tensorflow_profiler.xprof.child import NOT_INSTALLED, NOTHING
 from tracekit.source import Source
+from tracekit.typed import decode_json
 
 #: Asks xprof about a dump, and returns a function that waits for the answer.
 Asking = Callable[[Source], AbstractContextManager[Callable[[], Answer | Refusal]]]
@@ -109,7 +110,7 @@ def _answer(process: subprocess.Popen[bytes], folder: Path, limit_s: int) -> Ans
     if status:
         return _refused(_failure(status, folder / _LOG), folder)
     try:
-        return msgspec.json.decode((folder / _ANSWER).read_bytes(), type=Answer)
+        return decode_json((folder / _ANSWER).read_bytes(), Answer)
     except (OSError, msgspec.MsgspecError) as error:
         return _refused(f"xprof gave an unexpected answer: {error}", folder)
 

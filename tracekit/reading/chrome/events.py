@@ -21,6 +21,7 @@ import pyarrow as pa
 from msgspec.structs import astuple
 
 from tracekit.reading.chrome import times
+from tracekit.typed import json_decoder
 
 #: Keys of an event itself; any other is kept as JSON text with the arguments.
 EVENT_KEYS = ("ph", "cat", "name", "pid", "tid", "ts", "dur", "id")
@@ -55,7 +56,7 @@ class _CategoryOnly(msgspec.Struct):
 
 # Made while one thread imports: threads that are the first to use a type at the same time may find
 # it half made, which ends the process.
-_CATEGORIES = msgspec.json.Decoder(list[_CategoryOnly])
+_CATEGORIES: msgspec.json.Decoder[list[_CategoryOnly]] = json_decoder(list[_CategoryOnly])
 
 
 @dataclass(slots=True)
@@ -248,7 +249,7 @@ class EventDecoder:
                 struct = layout.build(self._typed, self._exact)
                 self._by_struct[struct] = layout
                 union = struct if union is None else union | struct
-            self._decoders[is_tagged] = msgspec.json.Decoder(list[union])
+            self._decoders[is_tagged] = json_decoder(list[union])
         return self._decoders[is_tagged]
 
     def _learn(self, message: str, block: bytes, *, is_tagged: bool) -> bool:
