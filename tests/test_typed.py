@@ -63,7 +63,7 @@ def test_a_value_and_json_become_the_type_that_they_must_have() -> None:
         convert({"name": "a", "dur_ns": "3"}, _Pair)
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(200, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("times", [2, pytest.param(60, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("read", [_QUERIES, _EVENTS], ids=["queries", "events"])
 def test_threads_can_be_the_first_to_use_a_type(read: str, times: int) -> None:
     command = [sys.executable, "-c", _FIRST_USES.format(read=read)]

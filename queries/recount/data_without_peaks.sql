@@ -56,10 +56,10 @@ where
     and not exists (from assumption where run_id = $run_id)
     and not exists (from named where name is not null and not is_known and not is_unknown)
     and not exists (from device where run_id = $run_id and (name is null and sm_count is not null))
-    and not exists (
-        from worked as nameless
-        join named on named.device_id is not distinct from nameless.device_id
-        where nameless.name is null and named.name is not null
+    -- a device without a name can be another that has one
+    and (
+        not exists (from worked where name is null)
+        or not exists (from named where name is not null)
     )
 group by source_id
 having unknown_ratio >= 0.1

@@ -17,14 +17,7 @@ with
             coalesce(
                 blocks_per_sm_count, grid_x * grid_y::double * grid_z / nullif(sm_count, 0)
             ) as blocks,
-            coalesce(
-                blocks < 1
-                and collective_name is null
-                and not regexp_matches(
-                    work.name, '(?i)nccl|rccl[^r]|all_?(reduce|gather)|reduce_?scatter|all_?to_?all'
-                ),
-                false
-            ) as is_small
+            coalesce(blocks < 1 and not is_collective, false) as is_small
         from plain_window as work
         join
             kernel
@@ -89,6 +82,7 @@ where empty_ns > 1e-3
 group by source_id, device_id, name
 having
     win_ns >= 1
+    and not exists (from plain_window where is_kernel and is_collective is null)
     -- of all work of the run
     and (select count(*) from plain_window)
     = (select count(*) from attribution where run_id = $run_id)

@@ -4,26 +4,14 @@
 -- upon = "numbered_collective"
 with
     work as (
-        select
-            attribution.*,
-            start_ns + dur_ns as end_ns,
-            collective_name is not null
-            or regexp_matches(
-                coalesce(name, ''),
-                '(?i)nccl|rccl[^r]|all_?(reduce|gather)|reduce_?scatter|all_?to_?all'
-            ) as is_collective
+        select attribution.*, start_ns + dur_ns as end_ns, is_collective
         from attribution
-        left join
-            (
-                select source_id, event_id, collective_name from kernel where run_id = $run_id
-            ) as kernel using (source_id, event_id)
+        join kernel_kind using (source_id, event_id)
         where
             run_id = $run_id
             and dur_ns is not null
             and work_kind = 'kernel'
-            and source_id not in (
-                select source_id from kernel where run_id = $run_id and category_name is not null
-            )
+            and source_id not in (select source_id from kernel_kind where is_collective is null)
         qualify
             bool_and(step_index is not null) over (partition by source_id)
             or source_id not in (select source_id from step where run_id = $run_id)

@@ -3,24 +3,9 @@
 -- upon = "plain_window"
 with
     sorted as (
-        select
-            plain_window.*,
-            is_kernel
-            and (
-                collective_name is not null
-                or regexp_matches(
-                    coalesce(name, ''),
-                    '(?i)nccl|rccl[^r]|all_?(reduce|gather)|reduce_?scatter|all_?to_?all'
-                )
-            ) as is_collective
+        select * replace (is_kernel and is_collective as is_collective)
         from plain_window
-        left join
-            (
-                select source_id, event_id, collective_name, category_name
-                from kernel
-                where run_id = $run_id
-            ) as kernel using (source_id, event_id)
-        qualify bool_and(category_name is null) over (partition by source_id)
+        qualify bool_and(not is_kernel or is_collective is not null) over (partition by source_id)
     )
 select
     *,

@@ -1,5 +1,6 @@
 -- purpose = "Collectives whose number, group and bytes are recorded, of runs that record them of
 -- all."
+-- upon = "kernel_kind"
 with
     told as (
         select

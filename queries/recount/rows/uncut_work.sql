@@ -1,5 +1,6 @@
 -- purpose = "Work of devices in sources whose work is all timed, and in steps if they have any: no
 -- window cuts it."
+-- upon = "kernel_kind"
 select
     source_id,
     device_id,
@@ -15,6 +16,7 @@ select
         ),
         false
     ) as is_kernel,
+    is_collective,
     name,
     step_index,
     start_ns,
@@ -27,12 +29,7 @@ select
     coalesce(launch_start_ns + launch_dur_ns, launch_start_ns) as launch_end_ns,
     launch_reason
 from attribution
-left join
-    (
-        select source_id, event_id, category_name
-        from kernel
-        where run_id = $run_id and category_name is not null
-    ) as categories using (source_id, event_id)
+left join kernel_kind using (source_id, event_id)
 where run_id = $run_id
 qualify
     bool_and(
