@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.mutation.by_audit import FIXTURES
+from tests.mutation.catalogs import original
 from tests.transformations.changes_of_counters import NSIGHT_COMPUTE, PERF
-from tests.transformations.changes_of_traces import TRACES
+from tests.transformations.changes_of_traces import READ_AGAIN, TRACES
 from tests.transformations.effects import Effect, unchanged
-from tests.transformations.making import RUN, Transformation
-from tests.transformations.reports import Answers
+from tests.transformations.making import RUN, Transformation, write_export
+from tests.transformations.reports import Answers, answers
 from tracekit.audit import asks_only_for_a_run
 from tracekit.catalog import catalog
 from tracekit.engine import Database
-from tracekit.errors import ChoiceError, QueryError
+from tracekit.errors import ChoiceError, QueryError, TracekitError
 from tracekit.intake import Options, ingest
 from tracekit.limits import Limits
 from tracekit.store import open_store
@@ -41,6 +43,7 @@ OTHER = "torch_profiler/cuda-training/trace.json.gz", Options(run_name="another"
 #: All steps, which are the whole run where all work is in steps.
 _ALL_STEPS = "0..1000"
 _TIMEOUT_S = 60
+_EXPORTED = "torch_profiler/gpu-handmade/trace.json.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +103,40 @@ class _Base:
         return None
 
 
+class _Export:
+    """A trace that is exported and read again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        ingest(FIXTURES / _EXPORTED, folder / "as it is", RUN)
+        self._database = _opened(folder / "as it is")
+        self._before = answers(self._database, "run")
+
+    def noticing(self, queries: Collection[str]) -> str | None:
+        """Return what reports say otherwise of the export if these queries are others."""
+        if not any(catalog()[name].kind == "export" for name in queries):
+            return None
+        self._database.refresh()
+        with TemporaryDirectory(dir=self._folder) as folder:
+            file = Path(folder) / "trace.json"
+            try:
+                write_export(self._database, file)
+                ingest(file, Path(folder) / "store", RUN)
+            except TracekitError as error:  # users would see it
+                return str(error).partition("\n")[0]
+            with original():
+                after = answers(_opened(Path(folder) / "store"), "run")
+        return next(iter(READ_AGAIN(self._before, after)), None)
+
+
 class Transformations:
     """Files of several formats, each as it is and changed."""
 
     def __init__(self, folder: Path) -> None:
         """Ingest the files and their changes into stores in `folder`."""
-        self._bases = [
-            _Base(FIXTURES / file, folder / str(number)) for number, file in enumerate(CHANGES)
+        self._bases: list[_Base | _Export] = [
+            *(_Base(FIXTURES / file, folder / str(number)) for number, file in enumerate(CHANGES)),
+            _Export(folder / "exported"),
         ]
 
     def noticing(self, queries: Collection[str]) -> str | None:

@@ -14,7 +14,12 @@ from tests.transformations.documents import (
     write_document,
 )
 from tests.transformations.effects import Effect
-from tracekit.intake import Options
+from tracekit.engine import Database
+from tracekit.exports import ExportRequest
+from tracekit.exports.perfetto import Perfetto
+from tracekit.intake import Options, ingest
+from tracekit.session import Session
+from tracekit.store import open_store
 
 RUN = Options(run_name="run")
 
@@ -86,3 +91,17 @@ def of_bytes(*changes: Callable[[bytes], bytes]) -> Make:
         return Changed([target])
 
     return make
+
+
+def exported(path: Path, folder: Path) -> Changed:
+    """Return the file that tracekit writes of the rows that it has read."""
+    ingest(path, folder / "store", RUN)
+    file = folder / plain_name(path)
+    write_export(Database(open_store(folder / "store")), file)
+    return Changed([file])
+
+
+def write_export(database: Database, file: Path) -> None:
+    """Write the newest run as a trace."""
+    with file.open("wb") as target:
+        Perfetto().write(Session(database), ExportRequest((database.run_id(None),)), target)
