@@ -1,0 +1,76 @@
+-- purpose = "Kernels of a run that is compared with itself take their time per step in both."
+-- source = "docs/reliability.md, section Values that must agree"
+-- report = "comparison"
+-- keys = ["name"]
+-- needs = ["attribution"]
+-- is_partial = true
+with
+    steps as (
+        select distinct source_id, step_index
+        from step
+        where run_id = $run_id
+        union
+        -- a recording without steps counts as one
+        select distinct source_id, null
+        from attribution
+        where
+            run_id = $run_id
+            and source_id not in (select source_id from step where run_id = $run_id)
+    ),
+    parts as (
+        select source_id, step_index, unnest([coalesce(name, '(unknown)'), '(all)']) as name, dur_ns
+        from attribution
+        where
+            run_id = $run_id
+            and (
+                step_index is not null
+                or source_id not in (select source_id from step where run_id = $run_id)
+            )
+    ),
+    times as (
+        select
+            names.name,
+            coalesce(sum(dur_ns), 0) as step_ns,
+            count(dur_ns) as launch_count,
+            count(steps.step_index) as step_count
+        from steps
+        cross join (select distinct name from parts) as names
+        left join
+            parts
+            on parts.source_id = steps.source_id
+            and parts.step_index is not distinct from steps.step_index
+            and parts.name = names.name
+        group by steps.source_id, steps.step_index, names.name
+    ),
+    means as (
+        select
+            name,
+            avg(step_ns) as mean_ns,
+            avg(launch_count) as mean_count,
+            if(count(*) > 1, stddev_samp(step_ns), null) as stddev_ns,
+            nullif(sum(least(step_count, 1)), 0) as step_count
+        from times
+        group by name
+    )
+select
+    name,
+    mean_ns as a_ns,
+    mean_ns as b_ns,
+    0 as delta_ns,
+    mean_count as a_launch_count,
+    mean_count as b_launch_count,
+    if(
+        name = '(all)', null, mean_ns / max(mean_ns) filter (where name = '(all)') over ()
+    ) as a_share_ratio,
+    if(
+        name = '(all)', null, mean_ns / max(mean_ns) filter (where name = '(all)') over ()
+    ) as b_share_ratio,
+    stddev_ns as a_stddev_ns,
+    stddev_ns as b_stddev_ns,
+    step_count as a_step_count,
+    step_count as b_step_count
+from means
+where
+    (select count(*) from source_file where run_id = $run_id) <= 1
+    and (select count(distinct source_id) from attribution where run_id = $run_id) = 1
+    and not exists (from attribution where run_id = $run_id and dur_ns is null)
