@@ -2,7 +2,8 @@
 -- rates and bound; with a row for work without an operator."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["attributed_op_work", "bound_of", "nearest_of", "one_or_mixed", "usual_latency_ratio"]
+-- depends = ["attributed_op_work", "bound_of", "nearest_of", "one_or_mixed", "sum_where",
+-- "usual_latency_ratio"]
 -- parameters = "wanted_run wanted_phase grouping_kind wanted_depth wanted_provenance"
 -- grouping_kind = "name, shape (name, argument types and shapes), family or module (full or
 -- truncated path)"
@@ -62,7 +63,7 @@ with
             sum(host_ns) as host_ns,
             sum(total_flop) as total_flop,
             sum(total_bytes) as total_bytes,
-            coalesce(sum(work_ns) filter (where is_known), 0) as known_ns,
+            sum_where(work_ns, is_known) as known_ns,
             sum(total_flop) filter (where is_known) as known_flop,
             sum(total_bytes) filter (where is_known) as known_bytes,
             sum(total_flop) filter (where work_ns > 0) as timed_flop,

@@ -64,9 +64,11 @@ with recursive
     whole as (select sum(dur_ns) as all_ns from attribution where run_id = $run_id)
 select
     name,
-    coalesce(sum(dur_ns), 0) as total_ns,
+    if(count(work_kind) > 0, sum(dur_ns), 0) as total_ns,
     total_ns / nullif(any_value(all_ns), 0) as share_ratio,
-    coalesce(sum(dur_ns) filter (where is_nearest), 0) as self_ns,
+    if(
+        count(work_kind) filter (where is_nearest) > 0, sum(dur_ns) filter (where is_nearest), 0
+    ) as self_ns,
     self_ns / nullif(any_value(all_ns), 0) as self_ratio,
     count(work_kind) as work_count,
     count(*) filter (where work_kind = 'kernel') as kernel_count,
@@ -74,6 +76,8 @@ select
     any_value(host_ns) as host_ns,
     any_value(host_ns) / any_value(call_count) as mean_call_ns,
     case
+        when total_ns + self_ns is null
+        then 'duration unknown'
         when count_if(is_unknown) > 0
         then
             'launches of '

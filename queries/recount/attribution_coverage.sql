@@ -60,7 +60,7 @@ select
     count(*) filter (where is_known) as known_count,
     count(*) filter (where is_known) / count(*) as known_ratio,
     sum(dur_ns) as total_ns,
-    coalesce(sum(dur_ns) filter (where is_known), 0) as known_ns,
+    if(count_if(is_known) > 0, sum(dur_ns) filter (where is_known), 0) as known_ns,
     known_ns / nullif(total_ns, 0) as known_time_ratio,
     any_value(first.kernels) as reason_count,
     any_value(first.ns) as reason_ns,

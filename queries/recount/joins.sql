@@ -8,9 +8,9 @@ with
     launch as (from joined_launch where match_kind is not null or reason not like '%after the join')
 select
     sum(if(match_kind is null, 0, launches)) / sum(launches) as matched_ratio,
-    coalesce(sum(dur_ns) filter (where match_kind is not null), 0)
+    if(count(match_kind) > 0, sum(dur_ns) filter (where match_kind is not null), 0)
     / nullif(sum(dur_ns), 0) as matched_time_ratio,
-    coalesce(sum(dur_ns) filter (where match_kind = 'sequence'), 0)
+    if(count_if(match_kind = 'sequence') > 0, sum(dur_ns) filter (where match_kind = 'sequence'), 0)
     / nullif(sum(dur_ns), 0) as ordered_time_ratio,
     sum(launches) as launch_count,
     sum(if(match_kind = 'sequence', launches, 0)) as sequence_count,

@@ -70,10 +70,11 @@ with recursive
     times as (
         select
             named.name,
-            sum_where(work.total_ns, true) as total_ns,
-            sum_where(work.total_ns, named.is_innermost) as self_ns,
-            sum_where(work.work_count, true) as work_count,
-            sum_where(work.kernel_count, true) as kernel_count,
+            -- without work, 0; of work without durations, unknown
+            sum_where(work.total_ns, work.work_count > 0) as total_ns,
+            sum_where(work.total_ns, work.work_count > 0 and named.is_innermost) as self_ns,
+            sum_where(work.work_count, work.work_count > 0) as work_count,
+            sum_where(work.kernel_count, work.work_count > 0) as kernel_count,
             0 as unknown_count
         from named
         left join work using (source_id, context_id)
@@ -126,6 +127,8 @@ select
     calls.host_ns,
     ratio(calls.host_ns, calls.call_count) as mean_call_ns,
     case
+        when times.total_ns + times.self_ns is null
+        then 'duration unknown'
         when times.unknown_count > 0
         then
             'launches of '
@@ -138,4 +141,8 @@ from times
 left join calls on calls.name = times.name
 -- without contexts, all work would be of no annotation
 where exists (from context)
-order by times.name = '(no annotation)', times.total_ns desc, times.self_ns desc, times.name
+order by
+    times.name = '(no annotation)',
+    times.total_ns desc nulls last,
+    times.self_ns desc nulls last,
+    times.name

@@ -5,7 +5,8 @@
 -- topic = "rooflines"
 -- needs = ["attribution"]
 -- answered_if = "exists (from attribution where run_id = $run_id and op_name is not null)"
--- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where", "pattern_rank"]
+-- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where", "pattern_rank",
+-- "sum_where"]
 -- parameters = "run_id-all phase level by provenance timed"
 -- by = {doc = "what a point is: an op, a layer (module) or a phase (forward, backward)", default
 -- = "op", choices = ["op", "layer", "phase"]}
@@ -92,7 +93,7 @@ with
             coalesce(
                 sum(call_count) filter (where is_in and total_flop = 0), 0
             ) as zero_launch_count,
-            coalesce(sum(work_ns) filter (where is_in and total_flop = 0), 0) as zero_ns,
+            sum_where(work_ns, is_in and total_flop = 0) as zero_ns,
             coalesce(
                 one_or_mixed(provenance_kind),
                 case $provenance when 'measured' then 'measured' else 'modelled' end
@@ -120,7 +121,7 @@ select
     cast(null as varchar) as source_id,
     cast(null as bigint) as event_id,
     cast(zero_launch_count as bigint) as zero_launch_count,
-    cast(zero_ns as bigint) as zero_ns,
+    zero_ns,
     case when $by = 'op' then op_class end as op_class
 from points
 join

@@ -44,12 +44,8 @@ with
             sum_where(launch_count, match_kind = 'sequence') as sequence_count,
             sum_where(launch_count, match_kind = 'shape') as shape_count,
             sum_where(launch_count, match_kind = 'name') as name_count,
-            ratio(
-                coalesce(sum(dur_ns) filter (where match_kind is not null), 0), sum(dur_ns)
-            ) as matched_time_ratio,
-            ratio(
-                coalesce(sum(dur_ns) filter (where match_kind = 'sequence'), 0), sum(dur_ns)
-            ) as ordered_time_ratio,
+            ratio(sum_where(dur_ns, match_kind is not null), sum(dur_ns)) as matched_time_ratio,
+            ratio(sum_where(dur_ns, match_kind = 'sequence'), sum(dur_ns)) as ordered_time_ratio,
             arg_min(reason, (- launch_count, reason)) filter (where match_kind is null) as reason
         from parts
         group by run_id, source_id

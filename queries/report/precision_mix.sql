@@ -69,13 +69,7 @@ with
             sum(other_part_flop) as other_flop,
             whole_sum(all_flop) as all_flop,
             sum_where(launch_count, precision_name = main_precision) as launch_count,
-            cast(
-                case
-                    when bool_or(precision_name = main_precision)
-                    then sum(total_ns) filter (where precision_name = main_precision)
-                    else 0
-                end as bigint
-            ) as total_ns,
+            sum_where(total_ns, precision_name = main_precision) as total_ns,
             sum(total_ns) as all_ns,
             any_value(group_number) as group_number
         from kinds

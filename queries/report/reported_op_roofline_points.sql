@@ -5,7 +5,7 @@
 -- topic = "rooflines"
 -- needs = ["op_stat"]
 -- answered_if = "exists (from op_stat where run_id = $run_id and side_kind = 'device')"
--- depends = ["reported_op_figures", "run_title", "whole_sum_where", "one_or_mixed"]
+-- depends = ["reported_op_figures", "run_title", "whole_sum_where", "one_or_mixed", "sum_where"]
 -- parameters = "run_id-all by level timed ceiling"
 -- by = {doc = "what a point is: op (name: the same), class or run", default = "op", choices =
 -- ["op", "name", "class", "run"]}
@@ -49,7 +49,7 @@ with
             device_name,
             arg_min(op_class, (- coalesce(self_ns, 0), op_class)) as op_class,
             sum(occurrence_count) as launch_count,
-            sum(known_count) filter (where lacking is null) as known_launch_count,
+            sum_where(known_count, lacking is null) as known_launch_count,
             sum(self_ns) as total_ns,
             sum(known_ns) filter (where lacking is null) as known_ns,
             sum(known_flop) filter (where lacking is null) as known_flop,
@@ -60,8 +60,8 @@ with
                 min(lacking), min(case when known_count < occurrence_count then reason end)
             ) as reason,
             one_or_mixed(bytes_basis) as byte_definition,
-            sum(zero_count) filter (where lacking is null) as zero_launch_count,
-            sum(zero_ns) filter (where lacking is null) as zero_ns
+            sum_where(zero_count, lacking is null) as zero_launch_count,
+            sum_where(zero_ns, lacking is null) as zero_ns
         from figures
         group by run_id, group_name, program_name, device_name
     )
@@ -78,7 +78,7 @@ select
     end as name,
     'dram' as level_name,
     cast(launch_count as bigint) as launch_count,
-    cast(coalesce(known_launch_count, 0) as bigint) as known_launch_count,
+    known_launch_count,
     cast(total_ns as bigint) as total_ns,
     cast(known_ns as bigint) as known_ns,
     known_flop,
@@ -91,8 +91,8 @@ select
     device_name,
     cast(null as varchar) as source_id,
     cast(null as bigint) as event_id,
-    cast(coalesce(zero_launch_count, 0) as bigint) as zero_launch_count,
-    cast(coalesce(zero_ns, 0) as bigint) as zero_ns,
+    zero_launch_count,
+    zero_ns,
     case when $by <> 'run' then op_class end as op_class
 from points
 join

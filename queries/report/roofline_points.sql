@@ -4,7 +4,7 @@
 -- topic = "rooflines"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "step_launch", "run_group", "operator_class", "phase_of", "busy_what",
--- "level_traffic", "usual_latency_ratio", "whole_sum_where", "one_or_mixed"]
+-- "level_traffic", "usual_latency_ratio", "whole_sum_where", "one_or_mixed", "sum_where"]
 -- parameters = "run_id-all phase-counted by level fp16_convention timed"
 -- by = {doc = "what a point is: name (a kernel), launch, class (of operators), phase (forward,
 -- backward) or run", choices = ["name", "launch", "class", "phase", "run"]}
@@ -165,7 +165,7 @@ select
     launch_source as source_id,
     launch_event as event_id,
     cast(coalesce(sum(zero_launch_count), 0) as bigint) as zero_launch_count,
-    cast(coalesce(sum(zero_ns), 0) as bigint) as zero_ns
+    sum_where(zero_ns, zero_launch_count > 0) as zero_ns
 from titled
 group by run_id, group_name, device_name, launch_source, launch_event, level_name
 order by

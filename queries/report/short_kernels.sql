@@ -4,7 +4,7 @@
 -- short kernels; docs/metrics.md, section short_kernels"
 -- topic = "kernels"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window", "recorded_gap", "sum_where", "missing_launches"]
+-- depends = ["device_work", "step_window", "recorded_gap", "missing_launches"]
 -- parameters = "run_id phase-kernels"
 -- columns = "duration_class launch_count launch_ratio share_ratio total_ns mean_call_ns call_ns
 -- shorter_count idle_ns idle_share_ratio kernel_count-names name reason"
@@ -28,7 +28,7 @@ with
             ratio(
                 kernel.launch_end_ns - kernel.launch_start_ns, coalesce(kernel.launch_work_count, 1)
             ) as call_ns,
-            idle.idle_ns,
+            coalesce(idle.idle_ns, 0) as idle_ns,
             case
                 when dur_ns < 2000
                 then 1
@@ -85,8 +85,8 @@ with
             cast(sum(total_ns) as bigint) as total_ns,
             cast(sum(known_count) as bigint) as known_count,
             sum(call_ns) as call_ns,
-            sum_where(shorter_count, true) as shorter_count,
-            sum_where(idle_ns, true) as idle_ns,
+            cast(sum(shorter_count) as bigint) as shorter_count,
+            cast(sum(idle_ns) as bigint) as idle_ns,
             count(distinct name) as kernel_count,
             arg_min(name, (- launch_count, name)) as name
         from named

@@ -7,7 +7,7 @@ select
     grouping(name) = 0 as is_operator,
     sum(flop) as total_flop,
     sum(bytes) as total_bytes,
-    coalesce(sum(if(flop is null or bytes is null, null, total_ns)), 0)
+    if(count(flop + bytes) > 0, sum(if(flop is null or bytes is null, null, total_ns)), 0)
     / nullif(sum(total_ns), 0) as known_ratio,
     if(
         sum(if(bytes is null, null, flop)) > 0,
