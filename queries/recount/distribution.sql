@@ -25,6 +25,8 @@ with
             and own.column_name = metric.column_name
             and own.role_kind = 'metric'
             and own.status_kind <> 'failed'
+            -- the unit of no number is none
+            and own.value is not null
     ),
     sorted as (
         select
