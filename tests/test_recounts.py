@@ -179,6 +179,7 @@ def test_reports_of_strangers_files_are_what_their_rows_say(
         ("javed2019/alexnet-ps4-vanilla-64-2/node0.csv", "cpu_roofline_points"),
         ("javed2019/alexnet-ps4-vanilla-64-2/node0.csv", "cpu_roofline_ceilings"),
         ("pytest_benchmark/hand-made/old.json", "distribution"),
+        ("torch_profiler/hand-made/list-root.json", "overlap"),
         ("results_table/hand-made/sweep.csv", "amdahl"),
         ("results_table/hand-made/sweep.csv", "distribution"),
         ("results_table/hand-made/sweep.csv", "scaling"),
