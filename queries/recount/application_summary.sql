@@ -19,8 +19,8 @@ select
     sum(if(flop = 0, launches, 0)) / sum(launches) as zero_ai_launch_ratio,
     sum(if(flop = 0, ns, 0)) / sum(ns) as zero_ai_time_ratio,
     0.0 as unknown_time_ratio,
-    sum(occupancy * ns) / sum(ns) as occupancy_ratio,
-    sum(compute_busy * ns) / sum(ns) as compute_throughput_ratio,
-    sum(memory_busy * ns) / sum(ns) as memory_throughput_ratio
+    sum(occupancy * ns) / sum(if(occupancy is null, null, ns)) as occupancy_ratio,
+    sum(compute_busy * ns) / sum(if(compute_busy is null, null, ns)) as compute_throughput_ratio,
+    sum(memory_busy * ns) / sum(if(memory_busy is null, null, ns)) as memory_throughput_ratio
 from worked
-having bool_and(flop is not null and dram > 0 and ns > 0)
+having bool_and(flop is not null and coalesce(dram, 0) > 0 and coalesce(ns, 0) > 0)

@@ -15,9 +15,9 @@ select
     sum(dram) as total_bytes,
     total_flop / nullif(total_bytes, 0) as intensity_flop_per_byte,
     total_flop / sum(ns) * 1e9 as achieved_flop_per_s,
-    sum(occupancy * ns) / sum(ns) as occupancy_ratio,
-    sum(compute_busy * ns) / sum(ns) as compute_throughput_ratio,
-    sum(memory_busy * ns) / sum(ns) as memory_throughput_ratio
+    sum(occupancy * ns) / sum(if(occupancy is null, null, ns)) as occupancy_ratio,
+    sum(compute_busy * ns) / sum(if(compute_busy is null, null, ns)) as compute_throughput_ratio,
+    sum(memory_busy * ns) / sum(if(memory_busy is null, null, ns)) as memory_throughput_ratio
 from launch_work
 group by name
-having bool_and(fp64 + fp32 + fp16 + tensor + dram is not null and ns > 0)
+having bool_and(fp64 + fp32 + fp16 + tensor + dram is not null and coalesce(ns, 0) > 0)

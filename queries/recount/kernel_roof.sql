@@ -26,7 +26,7 @@ with
             sum(memory_busy * ns) / sum(ns) as memory_share
         from launch_peak
         group by name
-        having bool_and(compute_ns + dram_ns is not null and ns > 0)
+        having bool_and(compute_ns + dram_ns is not null and coalesce(ns, 0) > 0)
     )
 select
     name,

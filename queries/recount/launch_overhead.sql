@@ -17,4 +17,4 @@ select
     greatest(sum(compute_ns), sum(dram_ns), sum(l2_ns), sum(l1_ns)) / sum(ns) as roof_ratio
 from launch_peak
 group by name
-having bool_and(compute_ns + dram_ns is not null and ns > 0) and roof_ratio <= 1.05
+having bool_and(compute_ns + dram_ns is not null and coalesce(ns, 0) > 0) and roof_ratio <= 1.05

@@ -22,6 +22,6 @@ select
 from moved
 group by name, level_name
 having
-    bool_and(fp64 + fp32 + fp16 + tensor is not null and ns > 0)
+    bool_and(fp64 + fp32 + fp16 + tensor is not null and coalesce(ns, 0) > 0)
     and sum(bytes) > 0
     and count(*) = (select count(*) from launch_work as every where every.name = moved.name)

@@ -27,4 +27,4 @@ select
     sum(if(part = most and most > 0, ns, 0)) / sum(ns) as time_share_ratio
 from mixed
 group by precision_name
-having sum(part) > 0 and (select bool_and(flop is not null and ns > 0) from summed)
+having sum(part) > 0 and (select bool_and(flop is not null and coalesce(ns, 0) > 0) from summed)

@@ -21,4 +21,4 @@ select
     sum(if(flop = 0, ns, 0)) as zero_ns
 from launch_peak
 group by name
-having bool_and(compute_ns + dram_ns + l2_ns + l1_ns is not null and ns > 0)
+having bool_and(compute_ns + dram_ns + l2_ns + l1_ns is not null and coalesce(ns, 0) > 0)

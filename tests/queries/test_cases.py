@@ -21,6 +21,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tracekit import audit
 from tracekit.catalog import KINDS, Query, catalog
 from tracekit.engine import _ALL, Database
 from tracekit.engine.scope import QueryScope, is_small
@@ -314,3 +315,27 @@ def test_sql_has_sums_beyond_int64_exactly(
     database = Database(write_store(tmp_path / "S", {"kernel": rows}))
     result = database.sql("SELECT sum(dur_ns) AS a, sum(start_ns) AS b FROM kernel")
     assert list(result.tuples()) == [(3 * LARGEST, 3 * (-LARGEST - 1))]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "application_summary/of_a_run.txt",  # the occupancy of one kernel is unknown
+        "kernel_figures/a_launch_without_a_duration.txt",
+    ],
+)
+def test_recounts_do_not_contradict_a_right_answer(
+    database: Database, write_store: Callable[..., Store], name: str
+) -> None:
+    sections = sections_of((CASES / name).read_text("utf-8"))
+    rows = {table: table_rows(table, cells(sections[table])) for table in TABLES.keys() & sections}
+    shutil.rmtree(database.store.path)
+    write_store(database.store.path, rows)
+    show_what_is_stored(database)
+    report, run_id = name.split("/")[0], "r"
+    table = audit.table_of(database, report, run_id, "all")
+    assert table is not None
+    tables = {report: table}
+    chosen = audit.applicable_recounts(database, run_id, tables)
+    assert chosen
+    assert audit.unlike_recounts(database, run_id, tables, chosen) == []
