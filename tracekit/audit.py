@@ -12,6 +12,7 @@ from tracekit.advice import advise
 from tracekit.catalog import Query, catalog, known
 from tracekit.engine import Database
 from tracekit.errors import ChoiceError, RefusalError
+from tracekit.formulas import formulas, unlike_formulas
 from tracekit.identities import ADVICE, Audit, AuditRule, contradictions, identities
 from tracekit.recounts import Contradiction, Recount, recounts, unlike
 
@@ -39,9 +40,11 @@ def audit(database: Database, run: str | None = None, phase: str = "all") -> Aud
         if (table := table_of(database, name, run_id, phase)) is not None
     }
     recounted = applicable_recounts(database, run_id, tables) if phase == "all" else []
-    unlike_rows = unlike_recounts(database, run_id, tables, recounted)
+    unlike_rows = unlike_formulas(tables) + unlike_recounts(database, run_id, tables, recounted)
     done = contradictions(identities(), tables, phase, (f"run: {run_id}",), unlike_rows)
-    return replace(done, compared=(*done.compared, *(recount.name for recount in recounted)))
+    columns = [f"{name}.{each.column}" for name in tables for each in formulas(name)]
+    names = [recount.name for recount in recounted]
+    return replace(done, compared=(*done.compared, *columns, *names))
 
 
 def applicable_recounts(

@@ -16,8 +16,8 @@
 -- over_number = "DOUBLE: number of chips, N"
 -- speedup_factor = "S: rate on N chips / rate of the baseline (inverse for time); for utilization
 -- N / N0 x util(N) / util(N0)"
--- overhead_ratio = "DOUBLE: 1 - S / (N / N0): loss per chip relative to the baseline; negative
--- for a gain"
+-- overhead_ratio = "DOUBLE: 1 - speedup_factor / (over_number / baseline_number): loss per chip
+-- relative to the baseline; negative for a gain"
 -- serial_ratio = "DOUBLE: non-parallel part of the work on one chip; for N0 = 1: (N / S - 1) / (N
 -- - 1)"
 -- metric_value = "the metric on N chips"

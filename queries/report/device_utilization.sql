@@ -18,8 +18,8 @@
 -- answer = "busy_ratio flop_utilization_ratio bandwidth_utilization_ratio"
 -- device_id = "device; NULL for by=host, and if the dump sums devices"
 -- busy_ratio = "busy_ns / window_ns"
--- flop_utilization_ratio = "DOUBLE: total_flop / (peak_flop_per_s x window_ns)"
--- bandwidth_utilization_ratio = "DOUBLE: total_bytes / (peak_bytes_per_s x window_ns)"
+-- flop_utilization_ratio = "DOUBLE: operations / (peak_flop_per_s x window_ns)"
+-- bandwidth_utilization_ratio = "DOUBLE: bytes / (peak_bytes_per_s x window_ns)"
 -- busy_ns = "time with a kernel running (union); without a timeline, time in operators; for a
 -- host, the sum over its devices"
 -- window_ns = "BIGINT: time of the profile; for a host, multiplied by its devices"

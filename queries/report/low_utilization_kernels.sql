@@ -12,7 +12,7 @@
 -- reason = "why no kernel is listed"
 -- answer = "share_ratio utilization_ratio total_ns"
 -- roof_ratio = "time at peak / time for the nearest roof, including memory"
--- speedup_bound = "DOUBLE: 1 / utilization: maximum speedup if bound only by that peak"
+-- speedup_bound = "DOUBLE: 1 / utilization_ratio: maximum speedup if bound only by that peak"
 -- total_flop = "operations of that ceiling's kind"
 -- average_ratio = "utilization over all kernels; rows are below it"
 with

@@ -8,8 +8,9 @@
 -- columns = "name-operator input_dims flop_factor bytes_factor modelled_flop measured_flop
 -- modelled_bytes measured_bytes total_ns call_count family_name input_types reason"
 -- answer = "flop_factor bytes_factor"
--- flop_factor = "DOUBLE: modeled / measured operations"
--- bytes_factor = "DOUBLE: modeled / measured bytes; below 1, more than the minimum was moved;
+-- flop_factor = "DOUBLE: modelled_flop / measured_flop"
+-- bytes_factor = "DOUBLE: modelled_bytes / measured_bytes; below 1, more than the minimum was
+-- moved;
 -- above 1, caches hold data that the model reads from memory"
 -- modelled_flop = "DOUBLE: operations by the model"
 -- measured_flop = "DOUBLE: operations by counters, including tensor cores (not on integers)"

@@ -8,7 +8,7 @@
 -- columns = "name cost_factor mean_ns counted_mean_ns timeline_ns counted_ns added_ns
 -- launch_count reason"
 -- answer = "cost_factor added_ns"
--- cost_factor = "DOUBLE: counted_ns / timeline_ns, over launches with both"
+-- cost_factor = "DOUBLE: counted_ns / timeline_ns; over launches with both"
 -- mean_ns = "mean time of a launch in the timeline"
 -- counted_mean_ns = "DOUBLE: mean time of a launch under the counters"
 -- timeline_ns = "BIGINT: time in the timeline"

@@ -13,7 +13,7 @@
 -- page)"
 -- part_name = "part of the steps, as named by the profiler; NULL: whole steps"
 -- step_count = "steps; for a part, steps with that part"
--- mean_ns = "mean; for a part, over the steps with that part"
+-- mean_ns = "total_ns / step_count; for a part, over the steps with that part"
 -- median_ns = "DOUBLE: median"
 -- stddev_ns = "DOUBLE: sample standard deviation; NULL for one step"
 -- spread_ratio = "(max_ns - min_ns) / median_ns"

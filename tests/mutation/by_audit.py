@@ -10,6 +10,7 @@ import pyarrow as pa
 from tracekit import audit
 from tracekit.catalog import known
 from tracekit.engine import Database
+from tracekit.formulas import unlike_formulas
 from tracekit.intake import Options, ingest
 from tracekit.limits import Limits
 from tracekit.store import open_store
@@ -111,6 +112,7 @@ class _Recording:
             if one.report in given and given[one.report] is None
         }
         tables = {name: table for name, table in given.items() if table is not None}
+        found |= {(row[0], row[2], row[3]) for row in unlike_formulas(tables)}
         chosen = [one for one in self._recounts if one.report in tables]
         for row in audit.unlike_recounts(self._database, self._run_id, tables, chosen):
             found.add((row[0], row[2], row[3]))

@@ -12,6 +12,7 @@ from tests.queries.conftest import _write_store
 from tests.queries.test_cases import show_what_is_stored
 from tracekit import audit
 from tracekit.engine import Database
+from tracekit.formulas import formulas, unlike_formulas
 from tracekit.limits import Limits
 from tracekit.recounts import recounts
 from tracekit.store import create_store
@@ -54,6 +55,7 @@ class RecountedCases:
                 tables = {} if table is None else {name: table}
                 chosen = audit.applicable_recounts(self._database, _RUN_ID, tables)
                 rows = audit.unlike_recounts(self._database, _RUN_ID, tables, chosen)
+                rows += unlike_formulas(tables)
             except Exception as error:  # noqa: BLE001 - users would see any
                 unlike.add((name, "", str(error).partition("\n")[0]))
             else:
@@ -64,4 +66,5 @@ class RecountedCases:
 def _recounted_upon(query: str) -> list[str]:
     """Return the nearest reports with recounts that stand upon a query."""
     recounted = {recount.report for recount in recounts()}
-    return [name for name in standing_upon(query) if name in recounted][:_MAX_REPORTS]
+    upon = standing_upon(query)
+    return [name for name in upon if name in recounted or formulas(name)][:_MAX_REPORTS]
