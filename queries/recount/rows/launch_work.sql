@@ -4,7 +4,7 @@ with
     listed as (
         select
             counter.*,
-            device.compute_capability,
+            try_cast(device.compute_capability as double) as capability,
             coalesce(dur_ns, round(elapsed_cycles / sm_clock_hz * 1e9)) as ns,
             ns * 1e-9 * sm_clock_hz as cycles
         from kernel_counter as counter
@@ -44,12 +44,29 @@ select
         2 * (hadd_inst + hmul_inst + 2 * hfma_inst),
         2 * round((hadd_per_cycle + hmul_per_cycle + 2 * hfma_per_cycle) * cycles)
     ) as fp16,
-    -- moves and conversions do not multiply
-    if(coalesce(fp16_flop, hmul_inst, hmul_per_cycle, 1) > 0, fp16, 0) as fp16_work,
+    coalesce(hadd_inst, hadd_per_cycle) as add_count,
+    coalesce(hfma_inst, hfma_per_cycle) as fma_count,
+    -- moves and conversions do not multiply; FMA moves from 8.0 on, but not that many a thread,
+    -- unless FP32 instructions need them
     case
-        when compute_capability < '7'
+        when coalesce(fp16_flop, hmul_inst, hmul_per_cycle, 1) > 0
+        then fp16
+        when fma_count > 0 and capability < 8
+        then fp16
+        when
+            coalesce(hfma_inst, hfma_per_cycle * cycles) > greatest(
+                64 * grid_x * grid_y * grid_z * block_x * block_y * block_z,
+                fadd_inst + fmul_inst + ffma_inst,
+                (fadd_per_cycle + fmul_per_cycle + ffma_per_cycle) * cycles
+            )
+            and grid_x * block_x is not null
+        then fp16
+        else 0
+    end as fp16_work,
+    case
+        when capability < 7
         then 0
-        when compute_capability = '7.0'
+        when capability = 7
         then 512 * tensor_inst
         when tensor_inst = 0
         then 0
@@ -61,8 +78,6 @@ select
             + coalesce(tensor_fp8_flop, 0)
     end as tensor,
     tensor_int_flop as tensor_int,
-    coalesce(hadd_inst, hadd_per_cycle) as add_count,
-    coalesce(hfma_inst, hfma_per_cycle) as fma_count,
     tensor_fp64_flop as tensor_fp64,
     tensor_tf32_flop as tensor_tf32,
     tensor_bf16_flop as tensor_bf16,
