@@ -2,6 +2,7 @@
 -- source = "NVIDIA Nsight Compute, Profiling Guide: a rule's estimated speedup is the potential
 -- decrease of the duration"
 -- needs = ["kernel_rule", "kernel"]
+-- depends = ["whole_ns"]
 -- parameters = "run_id"
 -- columns = "name win_ns launch_count rule_name speedup_ratio message elapsed_ns source_id-rank
 -- device_id"
@@ -50,7 +51,7 @@ with
     )
 select
     name,
-    cast(floor(sum(dur_ns * least(speedup_ratio, 1))) as bigint) as win_ns,
+    whole_ns(sum(dur_ns * least(speedup_ratio, 1))) as win_ns,
     count(*) as launch_count,
     arg_max(rule_name, (dur_ns * speedup_ratio, event_id)) as rule_name,
     arg_max(speedup_ratio, (dur_ns * speedup_ratio, event_id)) as speedup_ratio,

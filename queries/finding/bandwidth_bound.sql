@@ -2,7 +2,7 @@
 -- it, only fewer bytes help."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Findings"
 -- needs = ["kernel_counter"]
--- depends = ["launch_at_roof", "max_share"]
+-- depends = ["launch_at_roof", "max_share", "whole_ns"]
 -- parameters = "run_id"
 -- columns = "name win_ns-roof launch_count-memory total_ns roof_ratio-memory nearest_name-memory
 -- elapsed_ns source_id-rank device_id"
@@ -19,7 +19,7 @@
 -- finding.pool = "compute"
 select
     name,
-    cast(floor(sum(dur_ns * greatest(1 - near_roof_ratio, 0))) as bigint) as win_ns,
+    whole_ns(sum(dur_ns * greatest(1 - near_roof_ratio, 0))) as win_ns,
     cast(sum(launch_count) as bigint) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     ratio(sum(dur_ns * near_roof_ratio), sum(dur_ns)) as roof_ratio,

@@ -2,7 +2,7 @@
 -- from it."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II"
 -- needs = ["kernel_counter"]
--- depends = ["launch_at_roof"]
+-- depends = ["launch_at_roof", "whole_ns"]
 -- parameters = "run_id latency_below"
 -- columns = "name win_ns launch_count total_ns roof_ratio nearest_name elapsed_ns source_id-rank
 -- device_id"
@@ -19,7 +19,7 @@
 -- finding.pool = "compute"
 select
     name,
-    cast(floor(sum(dur_ns * (1 - near_roof_ratio))) as bigint) as win_ns,
+    whole_ns(sum(dur_ns * (1 - near_roof_ratio))) as win_ns,
     cast(sum(launch_count) as bigint) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     ratio(sum(dur_ns * near_roof_ratio), sum(dur_ns)) as roof_ratio,

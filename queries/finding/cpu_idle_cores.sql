@@ -3,7 +3,7 @@
 -- source = "Amdahl 1967, with all work parallel; docs/metrics.md, sections Processor counters and
 -- Findings"
 -- needs = ["measurement"]
--- depends = ["cpu_active"]
+-- depends = ["cpu_active", "whole_ns"]
 -- parameters = "run_id used_below"
 -- used_below = {type = "DOUBLE", doc = "share of the CPUs in use below which they are idle",
 -- default = 0.5}
@@ -35,7 +35,7 @@ with
     )
 select
     name,
-    cast(floor(dur_ns * (1 - ratio(used_count, cpu_count))) as bigint) as win_ns,
+    whole_ns(dur_ns * (1 - ratio(used_count, cpu_count))) as win_ns,
     used_count,
     cpu_count,
     cast(all_ns as bigint) as elapsed_ns,

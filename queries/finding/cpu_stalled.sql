@@ -3,7 +3,7 @@
 -- source = "Yasin 2014 (A Top-Down Method), sect. 3; docs/metrics.md, sections Processor counters
 -- and Findings"
 -- needs = ["measurement"]
--- depends = ["cpu_figure"]
+-- depends = ["cpu_figure", "whole_ns"]
 -- parameters = "run_id stalled_ratio"
 -- stalled_ratio = {type = "DOUBLE", doc = "share of the slots from which a kind of loss counts",
 -- default = 0.2}
@@ -33,7 +33,7 @@ with
     )
 select
     lost.loss_kind,
-    cast(floor(sum(measured.dur_ns * least(lost.lost_ratio, 1))) as bigint) as win_ns,
+    whole_ns(sum(measured.dur_ns * least(lost.lost_ratio, 1))) as win_ns,
     coalesce(
         ratio(sum(measured.dur_ns * lost.lost_ratio), sum(measured.dur_ns)), avg(lost.lost_ratio)
     ) as lost_ratio,

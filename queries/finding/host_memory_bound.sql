@@ -2,7 +2,7 @@
 -- operations per byte than it can: left of the ridge of its roofline."
 -- source = "Williams 2009 (Roofline); docs/metrics.md, section Findings"
 -- needs = ["op_call", "calling_context"]
--- depends = ["host_work"]
+-- depends = ["host_work", "whole_ns"]
 -- parameters = "run_id phase"
 -- columns = "name-operator win_ns call_count total_ns-operators
 -- intensity_flop_per_byte-operators ridge_flop_per_byte elapsed_ns-window source_id-rank
@@ -21,9 +21,7 @@
 -- finding.pool = "steps"
 select
     name,
-    least(
-        cast(floor(sum(total_ns) - sum(bandwidth_ns)) as bigint), any_value(elapsed_ns)
-    ) as win_ns,
+    least(whole_ns(sum(total_ns) - sum(bandwidth_ns)), any_value(elapsed_ns)) as win_ns,
     cast(sum(call_count) as bigint) as call_count,
     cast(sum(total_ns) as bigint) as total_ns,
     ratio(sum(total_flop), sum(total_bytes)) as intensity_flop_per_byte,

@@ -3,7 +3,7 @@
 -- source = "docs/metrics.md, sections Findings and Modelled work; a trace does not tell threads
 -- within an operator"
 -- needs = ["op_call", "calling_context"]
--- depends = ["host_work", "max_share"]
+-- depends = ["host_work", "max_share", "whole_ns"]
 -- parameters = "run_id phase"
 -- columns = "win_ns call_count total_ns-operators name-most core_count core_flop_per_s
 -- achieved_flop_per_s elapsed_ns-window source_id-rank device_id-none"
@@ -36,7 +36,7 @@ with
         group by source_id
     )
 select
-    least(cast(floor(total_ns - compute_ns) as bigint), elapsed_ns) as win_ns,
+    least(whole_ns(total_ns - compute_ns), elapsed_ns) as win_ns,
     call_count,
     total_ns,
     name,

@@ -2,7 +2,7 @@
 -- at a time, without tensor cores, which need few."
 -- source = "NVIDIA Nsight Compute, rule Occupancy; docs/metrics.md, section Findings"
 -- needs = ["kernel_counter"]
--- depends = ["launch_at_roof"]
+-- depends = ["launch_at_roof", "whole_ns"]
 -- parameters = "run_id latency_below occupancy_below"
 -- occupancy_below = {type = "DOUBLE", doc = "achieved occupancy below which warps are few", default
 -- = 0.3}
@@ -20,7 +20,7 @@
 -- finding.pool = "compute"
 select
     name,
-    cast(floor(sum(dur_ns * (1 - roof_ratio))) as bigint) as win_ns,
+    whole_ns(sum(dur_ns * (1 - roof_ratio))) as win_ns,
     cast(sum(launch_count) as bigint) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     ratio(sum(dur_ns * occupancy_ratio), sum(dur_ns)) as occupancy_ratio,

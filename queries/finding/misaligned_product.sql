@@ -2,7 +2,7 @@
 -- source = "NVIDIA, Matrix Multiplication Background: tensor cores are used best if M, N and K are
 -- multiples of 16 bytes; docs/metrics.md, section Findings"
 -- needs = ["op_call", "attribution", "calling_context"]
--- depends = ["attributed_op_work", "step_window"]
+-- depends = ["attributed_op_work", "step_window", "whole_ns"]
 -- parameters = "run_id phase"
 -- columns = "name-operator win_ns-roof input_dims call_count-work total_ns-products
 -- roof_ratio-products elapsed_ns source_id-rank device_id-none"
@@ -40,13 +40,10 @@ with
     )
 select
     products.name,
-    cast(
-        floor(
-            least(
-                greatest(sum(work_ns) - sum(roof_ns), 0),
-                any_value(windows.end_ns - windows.start_ns)
-            )
-        ) as bigint
+    whole_ns(
+        least(
+            greatest(sum(work_ns) - sum(roof_ns), 0), any_value(windows.end_ns - windows.start_ns)
+        )
     ) as win_ns,
     products.input_dims,
     cast(sum(call_count) as bigint) as call_count,

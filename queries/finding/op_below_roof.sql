@@ -4,7 +4,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, sections Operators of a
 -- timeline and Findings"
 -- needs = ["op_call", "attribution", "calling_context"]
--- depends = ["attributed_op_work", "step_window"]
+-- depends = ["attributed_op_work", "step_window", "whole_ns"]
 -- parameters = "run_id phase latency_below"
 -- columns = "name-operator win_ns-roof call_count-work kernel_count total_ns-operators
 -- roof_ratio-operators elapsed_ns source_id-rank device_id-none"
@@ -38,10 +38,8 @@ with
     )
 select
     operators.name,
-    cast(
-        floor(
-            least(sum(work_ns) - sum(roof_ns), any_value(windows.end_ns - windows.start_ns))
-        ) as bigint
+    whole_ns(
+        least(sum(work_ns) - sum(roof_ns), any_value(windows.end_ns - windows.start_ns))
     ) as win_ns,
     cast(sum(call_count) as bigint) as call_count,
     cast(sum(kernel_count) as bigint) as kernel_count,

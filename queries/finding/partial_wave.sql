@@ -3,6 +3,7 @@
 -- source = "NVIDIA Nsight Compute, Launch Statistics: Waves Per SM, and its rule on the tail
 -- effect; docs/metrics.md, section Findings"
 -- needs = ["kernel_metric", "kernel"]
+-- depends = ["whole_ns"]
 -- parameters = "run_id"
 -- columns = "name win_ns launch_count-waves total_ns wave_count elapsed_ns-counted source_id-rank
 -- device_id"
@@ -41,7 +42,7 @@ with
     )
 select
     name,
-    cast(floor(sum(dur_ns * empty_ratio)) as bigint) as win_ns,
+    whole_ns(sum(dur_ns * empty_ratio)) as win_ns,
     cast(sum(launch_count) as bigint) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,
     ratio(sum(dur_ns * wave_count), sum(dur_ns)) as wave_count,

@@ -3,7 +3,7 @@
 -- source = "NVIDIA, cuBLAS and cuDNN: FP16 products use tensor cores if sizes and alignment allow;
 -- operations as modeled from shapes"
 -- needs = ["attribution"]
--- depends = ["product_window", "device_peak", "time_at_peak"]
+-- depends = ["product_window", "device_peak", "time_at_peak", "whole_ns"]
 -- parameters = "run_id phase"
 -- columns = "name win_ns-products launch_count total_ns total_flop-products unknown_count-products
 -- peak_factor elapsed_ns source_id-rank device_id"
@@ -19,18 +19,16 @@
 -- finding.pool = "compute"
 select
     products.name,
-    cast(
-        floor(
-            sum(
-                greatest(
-                    dur_ns - greatest(
-                        time_at_peak(flop_count, tensor_fp16_flop_per_s),
-                        time_at_peak(accessed_bytes, dram_bytes_per_s)
-                    ),
-                    0
-                )
-            ) filter (where flop_count is not null)
-        ) as bigint
+    whole_ns(
+        sum(
+            greatest(
+                dur_ns - greatest(
+                    time_at_peak(flop_count, tensor_fp16_flop_per_s),
+                    time_at_peak(accessed_bytes, dram_bytes_per_s)
+                ),
+                0
+            )
+        ) filter (where flop_count is not null)
     ) as win_ns,
     count(*) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,

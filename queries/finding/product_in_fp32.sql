@@ -3,7 +3,7 @@
 -- source = "NVIDIA, cuBLAS and PyTorch (allow_tf32, autocast): FP32 products can use tensor cores
 -- as TF32, BF16 or FP16; operations as modeled from shapes"
 -- needs = ["attribution"]
--- depends = ["product_window", "device_peak", "time_at_peak"]
+-- depends = ["product_window", "device_peak", "time_at_peak", "whole_ns"]
 -- parameters = "run_id phase"
 -- columns = "name win_ns-products launch_count total_ns total_flop-products unknown_count-products
 -- tensor_name peak_factor elapsed_ns source_id-rank device_id"
@@ -48,18 +48,16 @@ with
     )
 select
     products.name,
-    cast(
-        floor(
-            sum(
-                greatest(
-                    dur_ns - greatest(
-                        time_at_peak(flop_count, tensor_flop_per_s),
-                        time_at_peak(accessed_bytes, dram_bytes_per_s)
-                    ),
-                    0
-                )
-            ) filter (where flop_count is not null)
-        ) as bigint
+    whole_ns(
+        sum(
+            greatest(
+                dur_ns - greatest(
+                    time_at_peak(flop_count, tensor_flop_per_s),
+                    time_at_peak(accessed_bytes, dram_bytes_per_s)
+                ),
+                0
+            )
+        ) filter (where flop_count is not null)
     ) as win_ns,
     count(*) as launch_count,
     cast(sum(dur_ns) as bigint) as total_ns,

@@ -2,7 +2,7 @@
 -- profiler's own operations and bytes."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2; docs/metrics.md, sections Operators and Findings"
 -- needs = ["op_stat"]
--- depends = ["reported_op_figures"]
+-- depends = ["reported_op_figures", "whole_ns"]
 -- parameters = "run_id"
 -- columns = "name-type win_ns total_ns-self share_ratio-self roof_ratio elapsed_ns-all
 -- source_id-rank device_id"
@@ -21,7 +21,7 @@ with
 select
     group_name as name,
     -- work that is unknown has no win
-    cast(floor(least(self_ns, known_ns) * (1 - roof_ratio)) as bigint) as win_ns,
+    whole_ns(least(self_ns, known_ns) * (1 - roof_ratio)) as win_ns,
     self_ns as total_ns,
     share_ratio,
     roof_ratio,

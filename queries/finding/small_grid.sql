@@ -3,7 +3,7 @@
 -- source = "NVIDIA, CUDA C++ Best Practices Guide, section Thread and Block Heuristics: more blocks
 -- than multiprocessors"
 -- needs = ["attribution", "kernel"]
--- depends = ["device_listed", "work_in_window"]
+-- depends = ["device_listed", "work_in_window", "whole_ns"]
 -- parameters = "run_id phase"
 -- columns = "name win_ns launch_count total_ns blocks_per_sm_count elapsed_ns source_id-rank
 -- device_id"
@@ -116,7 +116,7 @@ with
     )
 select
     name,
-    cast(floor(sum(empty_ns) + 1e-3) as bigint) as win_ns,
+    whole_ns(sum(empty_ns)) as win_ns,
     count(*) as launch_count,
     cast(sum(end_ns - start_ns) as bigint) as total_ns,
     ratio(sum((end_ns - start_ns) * blocks), sum(end_ns - start_ns)) as blocks_per_sm_count,

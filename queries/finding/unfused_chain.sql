@@ -4,7 +4,7 @@
 -- source = "docs/metrics.md, section Findings"
 -- needs = ["op_call", "calling_context"]
 -- depends = ["gap_part", "step_window", "host_call", "device_peak", "processor_peak",
--- "time_at_peak"]
+-- "time_at_peak", "whole_ns"]
 -- parameters = "run_id phase"
 -- columns = "name-operator win_ns chain_count call_count example_offset_ns symptom_name
 -- elapsed_ns-window source_id-rank device_id"
@@ -174,7 +174,7 @@ with
     )
 select
     first_name as name,
-    cast(floor(sum(part_ns)) as bigint) as win_ns,
+    whole_ns(sum(part_ns)) as win_ns,
     count(distinct chain_start_ns) as chain_count,
     arg_max(chain_call_count, (chain_ns, - chain_start_ns)) as call_count,
     arg_max(chain_start_ns - window_start_ns, (chain_ns, - chain_start_ns)) as example_offset_ns,

@@ -36,7 +36,9 @@ select
     source_id,
     device_id,
     name,
-    floor(sum(if(speedup_ratio > 1, 1, speedup_ratio) * dur_ns) filter (where place = 1)) as win_ns,
+    floor(
+        round(sum(if(speedup_ratio > 1, 1, speedup_ratio) * dur_ns) filter (where place = 1), 3)
+    ) as win_ns,
     count(distinct event_id) as launch_count,
     min(rule_name) filter (where place_of_name = 1) as rule_name,
     min(speedup_ratio) filter (where place_of_name = 1) as speedup_ratio,

@@ -9,7 +9,7 @@ select
     source_id,
     device_id,
     name,
-    floor(sum(ns * greatest(1 - near_roof, 0))) as win_ns,
+    floor(round(sum(ns * greatest(1 - near_roof, 0)), 3)) as win_ns,
     sum(launches) as launch_count,
     sum(ns) as total_ns,
     sum(ns * near_roof) / sum(ns) as roof_ratio,

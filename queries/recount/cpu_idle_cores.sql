@@ -22,7 +22,7 @@ with
 select
     source_id,
     target_name as name,
-    floor(dur_ns * (1 - used_count / cpu_count)) as win_ns,
+    floor(round(dur_ns * (1 - used_count / cpu_count), 3)) as win_ns,
     used_count,
     cpu_count
 from used

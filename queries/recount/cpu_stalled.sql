@@ -30,7 +30,7 @@ with
 select
     source_id,
     loss_kind,
-    floor(sum(share * dur_ns)) as win_ns,
+    floor(round(sum(share * dur_ns), 3)) as win_ns,
     coalesce(sum(share * dur_ns) / sum(dur_ns), avg(share)) as lost_ratio
 from shares
 where share >= 0.2

@@ -41,7 +41,7 @@ with
 select
     source_id,
     name,
-    least(floor(sum(total_ns) - sum(dram_ns)), any_value(elapsed_ns)) as win_ns,
+    least(floor(round(sum(total_ns) - sum(dram_ns), 3)), any_value(elapsed_ns)) as win_ns,
     sum(calls) as call_count,
     sum(total_ns) as total_ns,
     1 / 12 as intensity_flop_per_byte,

@@ -25,7 +25,9 @@ with
     )
 select
     source_id,
-    least(floor(sum(self_ns) - sum(flop) * 1e9 / all_peak), any_value(elapsed_ns)) as win_ns,
+    least(
+        floor(round(sum(self_ns) - sum(flop) * 1e9 / all_peak, 3)), any_value(elapsed_ns)
+    ) as win_ns,
     count(*) as call_count,
     sum(self_ns) as total_ns,
     'aten::mm' as name,

@@ -24,8 +24,11 @@ select
     op_name as name,
     replace(input_dims, ' ', '') as input_dims,
     floor(
-        sum(work_ns)
-        - sum(calls * 1e9 * greatest(flop / peaks[unit_name], all_bytes / peaks['dram']))
+        round(
+            sum(work_ns)
+            - sum(calls * 1e9 * greatest(flop / peaks[unit_name], all_bytes / peaks['dram'])),
+            3
+        )
     ) as win_ns,
     sum(calls) as call_count,
     sum(work_ns) as total_ns,

@@ -41,7 +41,7 @@ with
 select
     source_id,
     op_name as name,
-    floor(sum(work_ns) - sum(roof_ns)) as win_ns,
+    floor(round(sum(work_ns) - sum(roof_ns), 3)) as win_ns,
     sum(calls) as call_count,
     sum(kernels) as kernel_count,
     sum(work_ns) as total_ns,

@@ -32,7 +32,7 @@ select
     launches.source_id,
     device_id,
     name,
-    floor(sum(dur_ns * (1 - waves / ceil(waves)))) as win_ns,
+    floor(round(sum(dur_ns * (1 - waves / ceil(waves))), 3)) as win_ns,
     sum(launch_count) as launch_count,
     sum(dur_ns) as total_ns,
     sum(dur_ns * waves) / sum(dur_ns) as wave_count,

@@ -9,7 +9,7 @@ select
     source_id,
     device_id,
     name,
-    floor(total_ns * (1 - roof_ratio)) as win_ns,
+    floor(round(total_ns * (1 - roof_ratio), 3)) as win_ns,
     total_ns,
     total_ns / elapsed_ns as share_ratio,
     roof_ratio,

@@ -72,7 +72,7 @@ select
     source_id,
     device_id,
     name,
-    floor(sum(empty_ns) + 1e-3) as win_ns,
+    floor(round(sum(empty_ns), 3)) as win_ns,
     count(*) as launch_count,
     sum(dur_ns) as total_ns,
     sum(dur_ns * blocks) / sum(dur_ns) as blocks_per_sm_count,

@@ -77,7 +77,7 @@ select
     device_id,
     name,
     null as symptom_name,
-    floor(sum(chain_ns - fused_ns)) as win_ns,
+    floor(round(sum(chain_ns - fused_ns), 3)) as win_ns,
     count(*) as chain_count,
     max_by(kernels, (chain_ns, - first_ns)) as call_count
 from chains

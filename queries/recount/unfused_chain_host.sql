@@ -78,7 +78,7 @@ select
     source_id,
     name,
     'host_memory_bound' as symptom_name,
-    floor(sum(chain_ns - fused_ns)) as win_ns,
+    floor(round(sum(chain_ns - fused_ns), 3)) as win_ns,
     count(*) as chain_count,
     max_by(calls, (chain_ns, - offset_ns)) as call_count,
     max_by(offset_ns, (chain_ns, - offset_ns)) as example_offset_ns,

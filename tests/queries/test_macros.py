@@ -94,6 +94,27 @@ def test_a_duration_is_measured_or_cycles_over_clock(
     assert value(database, f"duration_of({measured}, {cycles}, {clock})") == expected
 
 
+# -- whole_ns -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exact", "expected"),
+    [
+        ("2.9999999996", 3),  # 3, if computed exactly
+        ("100 * 0.29::DOUBLE", 29),  # 28.999999999999996
+        ("2.5::DOUBLE", 2),
+        ("2.99::DOUBLE", 2),
+        ("3::HUGEINT", 3),
+        ("0::DOUBLE", 0),
+        ("NULL", None),
+    ],
+)
+def test_whole_ns_are_cut_where_no_rounding_made_them(
+    database: Database, exact: str, expected: int | None
+) -> None:
+    assert value(database, f"whole_ns({exact})") == expected
+
+
 # -- time_at_peak ---------------------------------------------------------------------------------
 
 

@@ -53,13 +53,16 @@ select
     device_id,
     name,
     floor(
-        sum(
-            if(
-                is_longest,
-                greatest(0, dur_ns - 1e9 * greatest(flop / tensor_peak, all_bytes / dram_peak)),
-                dur_ns
-            )
-        ) filter (where flop is not null)
+        round(
+            sum(
+                if(
+                    is_longest,
+                    greatest(0, dur_ns - 1e9 * greatest(flop / tensor_peak, all_bytes / dram_peak)),
+                    dur_ns
+                )
+            ) filter (where flop is not null),
+            3
+        )
     ) as win_ns,
     count(*) as launch_count,
     sum(dur_ns) as total_ns,
