@@ -26,5 +26,3 @@ with
     )
 select greatest(0, end_ns - greatest(start_ns, coalesce(reach_ns, start_ns))) as self_host_ns
 from run
--- what ends after what it began in is in no stack as a whole
-where not exists (from run where start_ns < reach_ns and end_ns > reach_ns)

@@ -76,11 +76,40 @@ def test_the_time_of_each_chain(trees: list[Tree]) -> None:
 
 
 def test_no_moment_counts_twice() -> None:
-    # b ends after a, in which it began; c begins before b ends, but most of it is later
+    # b ends after a, in which it began, and has what is left; c begins before b ends, but most of
+    # it is later: the latest has the moment
     rows = [[0, 100, 0], [50, 70, 1], [110, 100, 2]]
     found, _ = stacks_of(frames_of(rows))
     assert chains(found.parent, found.name) == [(0,), (2,), (0, 1)]
-    assert found.self_ns.tolist() == [50, 100, 50]
+    assert found.self_ns.tolist() == [50, 100, 60]
+
+
+def test_what_runs_on_has_the_time_when_what_began_in_it_has_ended() -> None:
+    # b outlasts a by 40, of which c has 10 in the middle: 100 to 115, 115 to 125, 125 to 140
+    rows = [[0, 100, 0], [50, 90, 1], [115, 10, 2]]
+    found, _ = stacks_of(frames_of(rows))
+    assert chains(found.parent, found.name) == [(0,), (0, 1), (0, 1, 2)]
+    assert found.self_ns.tolist() == [50, 80, 10]
+
+
+INTERVALS = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 20), NAMES).map(list), max_size=25
+)
+
+
+@given(INTERVALS)
+def test_each_moment_is_of_the_latest_frame_that_runs(rows: list[list[int]]) -> None:
+    # of those that begin together, the shorter is inside; of two equal ones, the last in the file
+    places = sorted(range(len(rows)), key=lambda place: (rows[place][0], -rows[place][1], place))
+    times: Counter[int] = Counter()
+    for moment in range(60):
+        running = [at for at in places if rows[at][0] <= moment < sum(rows[at][:2])]
+        times.update(running[-1:])
+    found, of_frame = stacks_of(frames_of(rows))
+    expected: Counter[int] = Counter()
+    for place, time in times.items():
+        expected[of_frame.tolist()[place]] += time
+    assert found.self_ns.tolist() == [expected[path] for path in range(len(found.parent))]
 
 
 def test_a_frame_without_an_end_takes_no_time() -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tracekit.attribution.columns import LATEST, Codes, Flags, Ints, distinct, ends, firsts_of
-from tracekit.attribution.nesting import Nest, nested
+from tracekit.attribution.nesting import nested, stacked
 
 #: Deeper frames count as those at this depth: a hostile file can nest without end.
 DEEPEST = 2000
@@ -75,7 +75,8 @@ def stacks_of(frames: Frames, is_counted: Flags | None = None) -> tuple[Stacks, 
     """The stacks of frames, and the stack of each frame; only times of counted frames count.
 
     A frame is inside another as in the attribution of kernels. A moment of the thread counts for
-    the innermost frame, so that the times of all stacks add up to the time in any frame.
+    the latest frame that still runs, so that the times of all stacks add up to the time in any
+    frame, even if one outlasts the frame around it.
     """
     count = len(frames.name)
     nothing = np.zeros(count, np.int32)
@@ -85,14 +86,13 @@ def stacks_of(frames: Frames, is_counted: Flags | None = None) -> tuple[Stacks, 
     levels = _levels(depth)
     path, parents, last = _paths(nest.parent, names[nest.order], depth, levels)
     till = ends(frames.start_ns, frames.dur_ns)[nest.order]
-    own = _self_times(frames.start_ns[nest.order], till, nest, levels)
-    counted = depth <= DEEPEST
-    if is_counted is not None:
-        counted &= is_counted[nest.order]
+    own = _self_times(frames.start_ns[nest.order], till)
+    timed = np.full(count, True) if is_counted is None else is_counted[nest.order]
+    counted = timed & (depth <= DEEPEST)
     found = Stacks(
         parents,
         frames.name[firsts_of(names)][last],
-        _summed(path[counted], own[counted], len(parents)),
+        _summed(path[timed], own[timed], len(parents)),
         np.bincount(path[counted], minlength=len(parents)),
     )
     of_frame = np.empty(count, np.int32)
@@ -133,19 +133,25 @@ def _levels(depth: Codes) -> list[Ints]:
     return levels[: DEEPEST + 1]
 
 
-def _self_times(starts: Ints, till: Ints, nest: Nest, levels: list[Ints]) -> Ints:
-    """The time of each interval outside of those in it; one ends before the next one starts."""
-    parent, count = nest.parent, len(starts)
-    following = np.minimum(nest.after, count - 1)
-    has_next = (nest.after < count) & (parent[following] == parent)
-    np.minimum(till, starts[following], out=till, where=has_next)
-    for level in levels[1:]:
-        till[level] = np.minimum(till[level], till[parent[level]])
-    spans = np.maximum(till - starts, 0)
-    own = spans.copy()
-    for level in levels[1:]:
-        np.subtract.at(own, parent[level], spans[level])
-    return np.asarray(own)
+def _self_times(starts: Ints, till: Ints) -> Ints:
+    """The time in which each interval is the latest of those that run; starts are in order."""
+    count = len(starts)
+    moments = np.sort(np.concatenate((starts, till)), kind="stable")
+    at = moments[:-1]
+    latest = np.searchsorted(starts, at, side="right") - 1
+    # the last one before each that ends later: all between have ended when it has
+    nothing = np.zeros(count, np.int32)
+    longer, _ = stacked(nothing, till, nothing, nothing == 0)
+    ends_of, longer = np.append(till, LATEST), np.append(np.where(longer < 0, count, longer), count)
+    jumps = [longer]
+    while (jumps[-1] < count).any():
+        jumps.append(jumps[-1][jumps[-1]])
+    for jump in reversed(jumps):
+        latest = np.where(ends_of[jump[latest]] <= at, jump[latest], latest)
+    latest = np.where(ends_of[latest] <= at, longer[latest], latest)
+    own = np.zeros(count + 1, np.int64)
+    np.add.at(own, latest, np.diff(moments))
+    return own[:count]
 
 
 def _paths(
