@@ -455,7 +455,12 @@ MEMORY_EVENT = Table(
     (
         PLACE,
         TIME,
-        Column("size_bytes", INT, "bytes allocated; negative when released"),
+        Column(
+            "size_bytes",
+            INT,
+            "bytes allocated; negative when released; NULL if not in the file, "
+            "as of releases on TPUs",
+        ),
         Column("address", INT, "address; NULL if not in the file"),
         Column("total_allocated_bytes", INT, "allocated on this device after the event"),
         Column("total_reserved_bytes", INT, "reserved by the allocator after the event"),

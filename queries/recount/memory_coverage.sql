@@ -5,14 +5,31 @@
 -- needs = ["memory_event"]
 -- is_partial = true
 with
+    sized as (
+        select
+            * exclude (size_bytes),
+            coalesce(
+                size_bytes, - if(last_bytes > 0 and address is not null, last_bytes, null)
+            ) as size_bytes
+        from
+            (
+                select
+                    *,
+                    lag(size_bytes) over (
+                        partition by source_id, process_id, device_kind, device_id, address
+                        order by time_ns, event_id
+                    ) as last_bytes
+                from memory_event
+                where run_id = $run_id
+            )
+    ),
     events as (
         select
             *,
             lead(size_bytes) over of_address as next_bytes,
             lag(size_bytes) over of_address as earlier_bytes,
             lag(total_allocated_bytes) over of_device as last_total
-        from memory_event
-        where run_id = $run_id
+        from sized
         window
             of_address as (
                 partition by source_id, process_id, device_kind, device_id, address
@@ -72,5 +89,5 @@ select
     ) as before_bytes
 from events
 group by source_id, process_id, device_kind, device_id
--- whether one without a size is a release is not known
+-- whether one without a size is a release is known at the address of a block alone
 having count(*) = count(size_bytes)

@@ -21,8 +21,18 @@
 -- unaccounted_count = "BIGINT: events where the change of the total is not their size"
 -- unaccounted_bytes = "BIGINT: bytes of those differences: missing events"
 with
-    events as materialized(select * from memory_event where run_id = $run_id),
     blocks as materialized(from memory_kind($run_id)),
+    events as materialized(
+        select
+            events.* exclude (size_bytes),
+            -- a release without a size has that of its block
+            coalesce(events.size_bytes, - blocks.size_bytes) as size_bytes
+        from (from memory_event where run_id = $run_id) as events
+        left join
+            blocks
+            on blocks.source_id = events.source_id
+            and blocks.release_event_id = events.event_id
+    ),
     followed as (
         select
             source_id,
@@ -50,6 +60,7 @@ with
             device_id,
             count(*) as event_count,
             count(address) as with_address_count,
+            count(*) - count(size_bytes) as unsized_count,
             count(total_allocated_bytes) as with_total_count,
             any_value(before_bytes) filter (where place = 1) as before_bytes,
             count(*) filter (where before_bytes <> last_bytes) as unaccounted_count,
@@ -112,6 +123,13 @@ select
         then 'the file has no addresses: releases cannot be told from which allocation'
         when pools.with_total_count = 0
         then 'the file has no totals'
+        when pools.unsized_count > 0
+        then
+            'the file has no size of '
+            || pools.unsized_count
+            || ' of '
+            || pools.event_count
+            || ' events, and no block that they release'
         when pools.before_bytes is null
         then 'the first event has no total'
     end as reason,

@@ -69,6 +69,19 @@ def test_what_is_allocated_twice_was_released_before_the_second() -> None:
     ]
 
 
+def test_an_event_of_unknown_size_releases_the_block_at_its_address() -> None:
+    assert blocks_of((0, 64, 10, 512), (0, 64, 30, NONE), (0, 64, 40, 256), (0, 64, 50, NONE)) == [
+        (0, 1, None),
+        (2, 3, None),
+    ]
+
+
+def test_an_event_of_unknown_size_at_no_block_is_left_out() -> None:
+    assert blocks_of((0, 64, 10, NONE), (0, 96, 20, 512), (0, 96, 30, NONE), (0, 96, 40, NONE)) == [
+        (1, 2, None)
+    ]
+
+
 def test_without_an_address_nothing_is_paired() -> None:
     assert blocks_of((0, None, 10, 512), (0, None, 30, -512), (0, 64, 40, 0)) == []
     assert blocks_of() == []

@@ -81,8 +81,9 @@ _UNKNOWN = {"step": NONE, "phase": 0, "number": NONE, "next_phase": 0}
 
 
 def gather(rows: pa.Table, known: SourceCodes) -> dict[str, NDArray[Any]]:
-    """Allocations and releases with known time and size."""
-    rows = rows.filter(pc.and_(pc.is_valid(rows["time_ns"]), pc.is_valid(rows["size_bytes"])))
+    """Allocations and releases with known time, and with a size or an address."""
+    is_told = pc.or_(pc.is_valid(rows["size_bytes"]), pc.is_valid(rows["address"]))
+    rows = rows.filter(pc.and_(pc.is_valid(rows["time_ns"]), is_told))
     return {
         "track": known.tracks.codes(rows),
         "device_kind": known.texts.codes(rows["device_kind"]),

@@ -33,6 +33,9 @@ def paired(
     The next event at its address in its pool ends an allocation. If that event is another
     allocation, the release was lost. A release that follows another release, or nothing, ends a
     block whose allocation is not in the file.
+
+    An event of unknown size at the address of a block releases it: profilers of TPUs write no size
+    of a release. At any other address it can be more than a release, and is left out.
     """
     order = _by_address(pools, addresses[:], times, places)
     order = order[sizes[order] != 0]
@@ -49,6 +52,7 @@ def paired(
     is_lost = is_followed[made] & is_next_made[made]
     is_before_made = np.insert(is_made, 0, False)[: len(order)]
     alone = order[~is_made & ~(follows & is_before_made)]
+    alone = alone[sizes[alone] != NONE]
     begun = np.concatenate((order[made], np.full(len(alone), -1, np.int32)))
     ended = np.concatenate((np.where(is_ended, later, -1), alone))
     until = np.append(at(times, np.where(is_lost, later, -1), NONE), np.full(len(alone), NONE))
