@@ -92,8 +92,10 @@ with
             ) as fp32_flop,
             sum(fp32_flop_per_s * dur_ns) filter (where fp32_flop is not null) as fp32_roof,
             whole_sum(columns('^(compute|dram|l2|l1|overhead)_ns$')) as "\0",
-            arg_min(bound_reason, (- coalesce(dur_ns, 0), bound_reason)) as bound_reason,
-            max(coalesce(dur_ns, 0)) filter (where bound_reason is not null) as bound_reason_ns,
+            arg_min(bound_reason, (- coalesce(dur_ns, 0), bound_reason)) filter (
+                where bound_kind is null
+            ) as bound_reason,
+            max(coalesce(dur_ns, 0)) filter (where bound_kind is null) as bound_reason_ns,
             arg_min(missing_metrics, (- coalesce(dur_ns, 0), missing_metrics)) as missing_metrics,
             sum(occupancy_ratio * dur_ns) as occupancy_sum,
             sum(dur_ns) filter (where occupancy_ratio is not null) as occupancy_ns,

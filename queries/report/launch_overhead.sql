@@ -38,7 +38,9 @@ with
             bool_and(dur_ns is not null) as is_timed,
             cast(whole_sum(all_flop) as double) as total_flop,
             cast(whole_sum(dram_bytes) as double) as total_bytes,
-            arg_min(bound_reason, (- coalesce(dur_ns, 0), bound_reason)) as bound_reason,
+            arg_min(bound_reason, (- coalesce(dur_ns, 0), bound_reason)) filter (
+                where bound_kind is null
+            ) as bound_reason,
             any_value(group_number) as group_number
         from grouped_launch($run_id, $phase, $by, $label, 'fp32', $fp16_convention)
         group by grouping sets ((group_name, owner_id, launch_event), ())

@@ -4,7 +4,7 @@
 -- Ceilings"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work", "device_peak", "time_at_peak", "roof_of", "busy_what",
--- "usual_latency_ratio"]
+-- "usual_latency_ratio", "possible_ratio", "roof_reason"]
 -- empty_without = ["kernel_counter", "match_counter", "kernel_match"]
 -- columns = "run_id source_id event_id name launch_count-row launch_index device_id device_name
 -- compute_capability provenance_kind-measured dur_ns-counted dur_reason fp64_flop fp64_reason
@@ -31,10 +31,10 @@
 -- scalar conventions add"
 -- l2_ns = "DOUBLE: time of the L2 traffic at peak: as the papers count it, else as the vendor does"
 -- l1_ns = "DOUBLE: time of the L1 traffic at peak, likewise"
--- roof_ratio = "longest time at peak / duration"
+-- roof_ratio = "longest time at peak / duration; NULL above 1.05"
 -- bound_kind = "overhead, latency (below 0.6 of every roof), bandwidth or compute; NULL if a time
 -- is unknown"
--- is_above_roof = "BOOLEAN: roof_ratio above 1: the data or the peak is wrong, or the clock is
+-- is_above_roof = "BOOLEAN: that time is longer: the data or the peak is wrong, or the clock is
 -- above its data sheet"
 with
     held as (
@@ -130,10 +130,12 @@ with
         from timed
     )
 select
-    * exclude (l2_peak, l1_peak, launch_ns),
+    * exclude (l2_peak, l1_peak, launch_ns) replace (
+        possible_ratio(bounded.roof_ratio, 1) as roof_ratio
+    ),
     case
         when bound_kind is not null
-        then null
+        then roof_reason(bounded.roof_ratio, nearest_name, dur_ns)
         when total_reason is not null
         then total_reason
         when compute_ns is null and device_name is null

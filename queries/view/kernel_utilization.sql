@@ -3,7 +3,8 @@
 -- source = "Zhu 2018 (TBD), eq. 2; the launch's own peak: NVIDIA Nsight Compute, section
 -- SpeedOfLight_RooflineChart"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "device_ceiling", "device_known", "of_ceiling"]
+-- depends = ["kernel_work", "device_ceiling", "device_known", "of_ceiling", "possible_ratio",
+-- "above_peak"]
 -- empty_without = ["kernel_counter", "match_counter", "kernel_match"]
 -- columns = "run_id source_id event_id name ceiling_name work_flop dur_ns peak_flop_per_s
 -- peak_source utilization_ratio own_peak_flop_per_s own_utilization_ratio reason"
@@ -11,10 +12,9 @@
 -- work_flop = "BIGINT: operations of that kind"
 -- dur_ns = "duration"
 -- peak_flop_per_s = "ceiling of the device, from the user or its data sheet"
--- utilization_ratio = "rate / peak_flop_per_s; above 1 the data or the peak is wrong, or the
--- clock is above its data sheet"
+-- utilization_ratio = "rate / peak_flop_per_s; NULL above 1.05: the data or the peak is wrong"
 -- own_peak_flop_per_s = "DOUBLE: ceiling at the clock of the launch, if in the report"
--- own_utilization_ratio = "DOUBLE: rate / own_peak_flop_per_s"
+-- own_utilization_ratio = "DOUBLE: rate / own_peak_flop_per_s; NULL above 1.05"
 with
     kinds as (
         select
@@ -92,9 +92,11 @@ select
     kinds.dur_ns,
     device_ceiling.value as peak_flop_per_s,
     device_ceiling.source_text as peak_source,
-    ratio(kinds.work_flop * 1e9, kinds.dur_ns * device_ceiling.value) as utilization_ratio,
+    possible_ratio(kinds.work_flop * 1e9, kinds.dur_ns * device_ceiling.value) as utilization_ratio,
     kinds.own_peak_flop_per_s,
-    ratio(kinds.work_flop * 1e9, kinds.dur_ns * kinds.own_peak_flop_per_s) as own_utilization_ratio,
+    possible_ratio(
+        kinds.work_flop * 1e9, kinds.dur_ns * kinds.own_peak_flop_per_s
+    ) as own_utilization_ratio,
     case
         when kinds.work_flop is null
         then coalesce(kinds.work_reason, 'not_collected')
@@ -106,6 +108,19 @@ select
         then 'device unknown'
         when device_ceiling.value is null
         then 'no peak for this device'
+        else
+            coalesce(
+                above_peak(
+                    ratio(kinds.work_flop * 1e9, kinds.dur_ns * device_ceiling.value),
+                    'operations (measured)',
+                    'the peak ' || kinds.ceiling_name
+                ),
+                above_peak(
+                    ratio(kinds.work_flop * 1e9, kinds.dur_ns * kinds.own_peak_flop_per_s),
+                    'operations (measured)',
+                    'the peak ' || kinds.ceiling_name || ' at the clock of the launch'
+                )
+            )
     end as reason
 from kinds
 left join
