@@ -6,15 +6,14 @@ with
     work as (
         select attribution.*, start_ns + dur_ns as end_ns, is_collective
         from attribution
-        join kernel_kind using (source_id, event_id)
-        where
-            run_id = $run_id
-            and dur_ns is not null
-            and work_kind = 'kernel'
-            and source_id not in (select source_id from kernel_kind where is_collective is null)
+        left join kernel_kind using (source_id, event_id)
+        where run_id = $run_id and dur_ns is not null and work_kind = 'kernel'
         qualify
-            bool_and(step_index is not null) over (partition by source_id)
-            or source_id not in (select source_id from step where run_id = $run_id)
+            bool_and(is_collective is not null) over (partition by source_id)
+            and (
+                bool_and(step_index is not null) over (partition by source_id)
+                or source_id not in (select source_id from step where run_id = $run_id)
+            )
     )
 select
     *,
