@@ -21,7 +21,7 @@ MIN_NOTICING = 40
 
 
 def reports_in(sql: str) -> set[str]:
-    words = set(re.findall(r"\w+", re.sub(r"'[^']*'", "", sql)))
+    words = set(re.findall(r"\w+", re.sub(r"'[^']*'|--.*", "", sql)))
     answers = {name for name, query in catalog().items() if query.kind in ("report", "finding")}
     return words & (answers | {"advise"})
 

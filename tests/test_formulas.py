@@ -6,17 +6,17 @@ import pyarrow as pa
 import pytest
 
 from tracekit.catalog import known
-from tracekit.formulas import formulas, unlike_formulas
+from tracekit.formulas import column_formulas, unlike_formulas
 
 BUSY = {"busy_ns": [30, 0, None, 5], "elapsed_ns": [40, 10, 10, 0]}
 
 
-def tracks(*busy_ratio: float | None) -> dict[str, pa.Table]:
+def busy_tracks(*busy_ratio: float | None) -> dict[str, pa.Table]:
     return {"busy_by_track": pa.table(BUSY | {"busy_ratio": pa.array(busy_ratio, pa.float64())})}
 
 
 def test_documentation_that_begins_with_a_formula_is_one() -> None:
-    assert {each.column: each.text for each in formulas("launch_bounds")} == {
+    assert {each.column: each.text for each in column_formulas("launch_bounds")} == {
         "lower_ratio": "lower_ns / elapsed_ns",
         "upper_ratio": "upper_ns / elapsed_ns",
         "upper_ns": "call_ns + delay_ns",
@@ -27,13 +27,13 @@ def test_documentation_that_begins_with_a_formula_is_one() -> None:
 
 
 def test_equal_and_unknown_values_are_consistent() -> None:
-    assert unlike_formulas(tracks(0.75, 0, None, None)) == []
-    assert unlike_formulas(tracks(None, None, None, None)) == []
-    assert unlike_formulas(tracks(0.75 + 1e-12, 0, 0.5, 0.5)) == []  # no row has both
+    assert unlike_formulas(busy_tracks(0.75, 0, None, None)) == []
+    assert unlike_formulas(busy_tracks(None, None, None, None)) == []
+    assert unlike_formulas(busy_tracks(0.75 + 1e-12, 0, 0.5, 0.5)) == []  # no row has both
 
 
 def test_another_value_is_told() -> None:
-    assert unlike_formulas(tracks(0.75, 0.1, None, None)) == [
+    assert unlike_formulas(busy_tracks(0.75, 0.1, None, None)) == [
         (
             *("column_formulas", "A column is what its documentation says."),
             *("row 2 of busy_by_track", "busy_by_track.busy_ratio", 0.1),

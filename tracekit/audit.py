@@ -12,7 +12,7 @@ from tracekit.advice import advise
 from tracekit.catalog import Query, catalog, known
 from tracekit.engine import Database
 from tracekit.errors import ChoiceError, RefusalError
-from tracekit.formulas import formulas, unlike_formulas
+from tracekit.formulas import column_formulas, unlike_formulas
 from tracekit.identities import ADVICE, Audit, AuditRule, contradictions, identities
 from tracekit.recounts import Contradiction, Recount, recounts, unlike
 
@@ -42,7 +42,7 @@ def audit(database: Database, run: str | None = None, phase: str = "all") -> Aud
     recounted = applicable_recounts(database, run_id, tables) if phase == "all" else []
     unlike_rows = unlike_formulas(tables) + unlike_recounts(database, run_id, tables, recounted)
     done = contradictions(identities(), tables, phase, (f"run: {run_id}",), unlike_rows)
-    columns = [f"{name}.{each.column}" for name in tables for each in formulas(name)]
+    columns = [f"{name}.{each.column}" for name in tables for each in column_formulas(name)]
     names = [recount.name for recount in recounted]
     return replace(done, compared=(*done.compared, *columns, *names))
 

@@ -7,7 +7,7 @@ A column whose documentation begins with a formula over other columns of the rep
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -42,13 +42,13 @@ class Formula:
 
 
 @cache
-def formulas(report: str) -> tuple[Formula, ...]:
+def column_formulas(report: str) -> tuple[Formula, ...]:
     """Return the formulas in the documentation of a report's columns."""
     query = known(report)
-    return () if query is None else tuple(_formulas(query))
+    return () if query is None else tuple(_documented_formulas(query))
 
 
-def _formulas(query: Query) -> Iterator[Formula]:
+def _documented_formulas(query: Query) -> Iterator[Formula]:
     names = {column.name for column in query.columns if column.type in ("BIGINT", "DOUBLE")}
     for column in query.columns:
         text = column.doc.partition(";")[0].partition(":")[0].strip()
@@ -74,7 +74,7 @@ def unlike_formulas(tables: Mapping[str, pa.Table]) -> list[Contradiction]:
     return [
         (_NAME, _PURPOSE, *parts)
         for report, table in tables.items()
-        for formula in formulas(report)
+        for formula in column_formulas(report)
         for parts in _first_unlike(report, formula, table)
     ]
 
@@ -83,9 +83,9 @@ def _first_unlike(
     report: str, formula: Formula, table: pa.Table
 ) -> Iterator[tuple[str, str, float, str, float]]:
     """Yield subject, and name and value of both figures, of a row that contradicts the formula."""
-    shown = _numbers(table, formula.column)
+    shown = _column_values(table, formula.column)
     with np.errstate(all="ignore"):
-        computed = _value(formula.expression, table) * _per_second(formula)
+        computed = _computed_values(formula.expression, table) * _per_second(formula)
         largest = np.maximum(np.abs(shown), np.abs(computed))
         # what is unknown, or divided by 0, is not equal to and not above anything
         unlike = np.isfinite(computed) & (np.abs(shown - computed) > _ROUNDING * largest)
@@ -100,18 +100,20 @@ def _per_second(formula: Formula) -> float:
     return 1e9 if formula.column.endswith("_per_s") and "_ns" in formula.text else 1.0
 
 
-def _value(part: ast.expr, table: pa.Table) -> _Numbers:
+def _computed_values(part: ast.expr, table: pa.Table) -> _Numbers:
     if isinstance(part, ast.BinOp):
         compute = _OPERATORS[type(part.op)]
-        result: _Numbers = compute(_value(part.left, table), _value(part.right, table))
+        result: _Numbers = compute(
+            _computed_values(part.left, table), _computed_values(part.right, table)
+        )
         return result
     if isinstance(part, ast.Constant) and isinstance(part.value, int):
         return np.full(len(table), float(part.value))
     assert isinstance(part, ast.Name)
-    return _numbers(table, part.id)
+    return _column_values(table, part.id)
 
 
-def _numbers(table: pa.Table, column: str) -> _Numbers:
+def _column_values(table: pa.Table, column: str) -> _Numbers:
     """Return the values of a column, nan for NULL."""
-    values: Sequence[float | None] = table[column].to_pylist()
-    return np.array([np.nan if value is None else float(value) for value in values])
+    values: _Numbers = table[column].cast(pa.float64()).to_numpy()
+    return values

@@ -11,7 +11,7 @@ from
     phase_asked,
     (select sum(total_ns) as ns from kernel_time) as kernels,
     (
-        -- beside a trace, files of counters have launches of their own
+        -- beside a timeline, files of counters have launches of their own
         select sum(kernel_ns) as ns
         from run_summary
         where elapsed_ns is not null or not exists (from run_summary where elapsed_ns is not null)

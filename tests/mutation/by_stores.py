@@ -12,7 +12,7 @@ from tests.queries.conftest import _write_store
 from tests.queries.test_cases import show_what_is_stored
 from tracekit import audit
 from tracekit.engine import Database
-from tracekit.formulas import formulas, unlike_formulas
+from tracekit.formulas import column_formulas, unlike_formulas
 from tracekit.limits import Limits
 from tracekit.recounts import recounts
 from tracekit.store import create_store
@@ -67,4 +67,4 @@ def _recounted_upon(query: str) -> list[str]:
     """Return the nearest reports with recounts that stand upon a query."""
     recounted = {recount.report for recount in recounts()}
     upon = standing_upon(query)
-    return [name for name in upon if name in recounted or formulas(name)][:_MAX_REPORTS]
+    return [name for name in upon if name in recounted or column_formulas(name)][:_MAX_REPORTS]

@@ -35,7 +35,7 @@ from tests.transformations.making import (
     RUN,
     Changed,
     Transformation,
-    exported,
+    exported_trace,
     of_bytes,
     of_document,
     of_documents,
@@ -363,7 +363,7 @@ HARMLESS = Transformation(
 )
 
 SAME = unchanged()
-#: The trace that tracekit writes counts times from its first event, and has tracks of its own.
+#: The trace that tracekit writes counts times from its first event, and has more tracks.
 READ_AGAIN = unchanged((*TIMES, "event_count"), lambda name: name != "summary")
 TRACES: dict[str, Transformation] = {
     "times shifted": Transformation(of_document(shifted), unchanged(TIMES)),
@@ -393,7 +393,7 @@ TRACES: dict[str, Transformation] = {
         ),
     ),
     "unrelated metadata": Transformation(of_document(with_metadata), SAME),
-    "exported and read again": Transformation(exported, READ_AGAIN),
+    "exported and read again": Transformation(exported_trace, READ_AGAIN),
     "compressed or not": Transformation(packed, SAME),
     "pretty, with CRLF": Transformation(of_bytes(pretty), SAME),
     "flows removed": Transformation(

@@ -93,7 +93,7 @@ def of_bytes(*changes: Callable[[bytes], bytes]) -> Make:
     return make
 
 
-def exported(path: Path, folder: Path) -> Changed:
+def exported_trace(path: Path, folder: Path) -> Changed:
     """Return the file that tracekit writes of the rows that it has read."""
     ingest(path, folder / "store", RUN)
     file = folder / plain_name(path)

@@ -54,8 +54,6 @@ class _CategoryOnly(msgspec.Struct):
     cat: str | None = None
 
 
-# Made while one thread imports: threads that are the first to use a type at the same time may find
-# it half made, which ends the process.
 _CATEGORIES: msgspec.json.Decoder[list[_CategoryOnly]] = json_decoder(list[_CategoryOnly])
 
 
