@@ -313,6 +313,25 @@ def test_the_peak_of_fp32_gives_the_tables_of_the_paper(query: Any) -> None:
         assert row["utilization_ratio"] == both[row["name"]]["fp32_utilization_ratio"] < average
 
 
+@pytest.mark.parametrize("run", ["lstm", "conv2d_fp16_b16"])
+def test_shares_of_peaks_are_those_of_nsight_compute(query: Any, run: str) -> None:
+    rows = {row["launch_index"]: row for row in query("kernel_figures", run, by="launch")}
+    launches = list(raw_page(f"{run}.raw"))
+    assert {int(launch["ID"]) for launch in launches} == {*rows}
+    for launch in launches:
+        row = rows[int(launch["ID"])]
+        percent = number(launch, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")
+        bandwidth = row["total_bytes"] / row["total_ns"] * 1e9
+        # a short kernel has cycles of the memory before its first and after its last one
+        assert bandwidth / DRAM == pytest.approx(percent / 100, rel=0.03)
+        # the pipe of FP32 is one of those of which `sm__throughput` is the busiest
+        clock = number(launch, "sm__cycles_elapsed.avg") / row["total_ns"] * 1e9
+        at_its_clock = row["fp32_utilization_ratio"] * PEAKS["fp32"] / (132 * 256 * clock)
+        assert (
+            at_its_clock <= number(launch, "sm__throughput.avg.pct_of_peak_sustained_elapsed") / 100
+        )
+
+
 def test_what_is_far_from_every_roof_is_latency(query: Any) -> None:
     rows = query("kernel_figures", by="launch")
     shares = {
