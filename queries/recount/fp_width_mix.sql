@@ -5,6 +5,7 @@
 -- needs = ["measurement", "counter"]
 -- upon = "plain_event"
 -- is_partial = true
+-- skips_unknown = true
 with
     width as (
         select precision_name, width_name, amount, event_key, value_of[event_key] as value
@@ -23,7 +24,16 @@ with
             (select 'fp_arith_inst_retired.' || ending as event_key),
             plain_event
     )
-select precision_name, width_name, sum(value) as inst_count, sum(amount * value) as total_flop
+select
+    precision_name,
+    width_name,
+    sum(value) as inst_count,
+    sum(amount * value) as total_flop,
+    -- shares are of all that there are
+    if(count(*) over () = 8, sum(value) / sum(sum(value)) over (), null) as inst_share_ratio,
+    if(
+        count(*) over () = 8, sum(amount * value) / sum(sum(amount * value)) over (), null
+    ) as flop_share_ratio
 from width
 group by precision_name, width_name
 having count(value) = (select count(*) from measurement where run_id = $run_id)

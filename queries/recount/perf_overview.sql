@@ -31,7 +31,26 @@ select
     ) as branch_miss_running_ratio,
     if(
         clock_hz is null, null, least(running_of['cycles'], running_of['task-clock'])
-    ) as clock_running_ratio
+    ) as clock_running_ratio,
+    if(
+        cache_miss_ratio is null,
+        null,
+        least(running_of['cache-misses'], running_of['cache-references'])
+    ) as cache_miss_running_ratio,
+    if(
+        l1d_miss_ratio is null,
+        null,
+        least(running_of['l1-dcache-load-misses'], running_of['l1-dcache-loads'])
+    ) as l1d_miss_running_ratio,
+    if(
+        llc_miss_ratio is null, null, least(running_of['llc-load-misses'], running_of['llc-loads'])
+    ) as llc_miss_running_ratio,
+    if(
+        dtlb_miss_ratio is null,
+        null,
+        least(running_of['dtlb-load-misses'], running_of['dtlb-loads'])
+    ) as dtlb_miss_running_ratio,
+    if(used_cpu_count is null, null, running_of['task-clock']) as used_cpu_running_ratio
 from plain_event
 join (from measurement where run_id = $run_id) as measurement using (source_id, measurement_index)
 join (from source_file where run_id = $run_id) as source_file using (source_id)

@@ -6,4 +6,9 @@
 -- upon = "uncut_work"
 -- is_sum = true
 -- is_partial = true
-select source_id, device_id, 1 as launch_count from uncut_work where work_kind = 'kernel'
+select source_id, device_id, 1 as launch_count
+from uncut_work
+where work_kind = 'kernel'
+-- a window without length has no intervals
+window source as (partition by source_id)
+qualify max(end_ns) over source > min(start_ns) over source

@@ -71,6 +71,9 @@ with
         union all
         select place_index, divide(elapsed_ns * number, $points), 0, 0, 0, number
         from (select place_index, elapsed_ns, unnest(range($points)) as number from places)
+        union all
+        select place_index, elapsed_ns, 0, 0, 0, null
+        from places
     ),
     moments as (
         select
