@@ -30,6 +30,6 @@ select
     source_id,
     cast(null as bigint) as device_id
 from host_work($run_id, $phase)
-where compute_ns < bandwidth_ns and bandwidth_ns < total_ns
+where not has_launches and compute_ns < bandwidth_ns and bandwidth_ns < total_ns
 group by source_id, name
 order by win_ns desc, source_id, name

@@ -1,4 +1,4 @@
--- purpose = "Operators that take the most time of a program without device work."
+-- purpose = "Operators that take the most time of a program without device work on record."
 -- source = "docs/metrics.md, sections Findings and Operators of a timeline"
 -- needs = ["op_call", "calling_context"]
 -- depends = ["host_work"]

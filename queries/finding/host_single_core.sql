@@ -32,7 +32,8 @@ with
             ratio(sum(total_flop) * 1e9, sum(total_ns)) as achieved_flop_per_s,
             any_value(elapsed_ns) as elapsed_ns
         from host_work($run_id, $phase)
-        where is_heavy and precision_name = 'fp32' and compute_ns >= bandwidth_ns
+        where
+            not has_launches and is_heavy and precision_name = 'fp32' and compute_ns >= bandwidth_ns
         group by source_id
     )
 select
