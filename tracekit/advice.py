@@ -12,6 +12,7 @@ import pyarrow as pa
 from tracekit.catalog import Finding, Query, catalog
 from tracekit.engine import Database
 from tracekit.identities import disagreements
+from tracekit.phases import has_figures
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
 from tracekit.result import Result, ResultColumn, unit_of
@@ -113,12 +114,15 @@ def advise(
     run_id = database.run_id(run)
     asked = {name: query for name, query in catalog().items() if query.kind == "finding"}
     lacking = {name for name, query in asked.items() if database.lacking(query, run_id)}
+    restricted = {
+        name for name, query in asked.items() if _is_restricted(database, query, run_id, phase)
+    }
     results = {
-        name: _rows_of(database, query, run_id, phase)
+        name: _rows_of(database, query, run_id, phase if name in restricted else "all")
         for name, query in asked.items()
         if name not in lacking
     }
-    of_phase = {n: r.table for n, r in results.items() if phase == "all" or _has_phase(asked[n])}
+    of_phase = {n: r.table for n, r in results.items() if phase == "all" or n in restricted}
     wrong = {name: one.text for name, one in disagreements(of_phase, phase).items()}
     unrecorded_ns = _unrecorded_ns(results.get(_WITHOUT_RECORDS))
     found = [
@@ -135,7 +139,8 @@ def advise(
     large = [one for one in ranked if one.win_ratio is None or one.win_ratio >= least_ratio]
     names = {one.query.name for one in found}
     absent = [name for name in asked if name not in names and name not in lacking]
-    whole = [one.query.name for one in large if phase != "all" and not _has_phase(one.query)]
+    found_names = [one.query.name for one in large]
+    whole = [name for name in found_names if phase != "all" and name not in restricted]
     notes = (
         *_listed("of the whole run, not only of these steps", whole),
         *_listed("not found", absent),
@@ -155,6 +160,12 @@ def _unrecorded_ns(result: Result | None) -> int:
 
 def _has_phase(query: Query) -> bool:
     return any(parameter.name == "phase" for parameter in query.parameters)
+
+
+def _is_restricted(database: Database, query: Query, run_id: str, phase: str) -> bool:
+    """Return whether a finding is of the steps of the phase: about counters, only joined ones."""
+    of_counters = "kernel_counter" in query.needs
+    return _has_phase(query) and (not of_counters or has_figures(database, run_id, phase))
 
 
 def _listed(what: str, names: Sequence[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Findings"
 -- needs = ["kernel_counter"]
 -- depends = ["launch_at_roof", "max_share", "whole_ns"]
--- parameters = "run_id"
+-- parameters = "run_id phase-counted"
 -- columns = "name win_ns-roof launch_count-memory total_ns roof_ratio-memory nearest_name-memory
 -- elapsed_ns source_id-rank device_id"
 -- launch_count-memory = "BIGINT: launches at such a roof"
@@ -27,7 +27,7 @@ select
     any_value(elapsed_ns) as elapsed_ns,
     source_id,
     device_id
-from launch_at_roof($run_id)
+from launch_at_roof($run_id, $phase)
 where bound_kind = 'bandwidth' and near_roof_ratio <= max_share()
 group by source_id, device_id, name
 having win_ns > 0

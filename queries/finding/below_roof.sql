@@ -3,7 +3,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II"
 -- needs = ["kernel_counter"]
 -- depends = ["launch_at_roof", "whole_ns"]
--- parameters = "run_id latency_below"
+-- parameters = "run_id phase-counted latency_below"
 -- columns = "name win_ns launch_count total_ns roof_ratio nearest_name elapsed_ns source_id-rank
 -- device_id"
 -- launch_count = "BIGINT: launches below that share"
@@ -27,7 +27,7 @@ select
     any_value(elapsed_ns) as elapsed_ns,
     source_id,
     device_id
-from launch_at_roof($run_id)
+from launch_at_roof($run_id, $phase)
 where bound_kind = 'latency' and near_roof_ratio < $latency_below
 group by source_id, device_id, name
 order by win_ns desc, source_id, device_id, name

@@ -1,8 +1,8 @@
 -- purpose = "Launches with counters from which their bound cannot be computed, and why."
 -- source = "docs/metrics.md, sections Bound and near what and Findings"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound"]
--- parameters = "run_id lacking_ratio"
+-- depends = ["kernel_bound", "step_launch"]
+-- parameters = "run_id phase-counted lacking_ratio"
 -- columns = "win_ns-none unknown_ratio-bound total_ns reason-bound missing_metrics elapsed_ns-none
 -- source_id-rank device_id-none"
 -- unknown_ratio-bound = "DOUBLE: share of total_ns in launches without a bound"
@@ -22,7 +22,13 @@ with
             missing_metrics,
             coalesce(dur_ns, 0) as dur_ns
         from kernel_bound
-        where run_id = $run_id
+        where
+            run_id = $run_id
+            and (
+                $phase = 'all'
+                or (source_id, event_id)
+                in (select (source_id, event_id) from step_launch($run_id, $phase))
+            )
     )
 select
     cast(null as bigint) as win_ns,

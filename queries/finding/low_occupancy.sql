@@ -3,7 +3,7 @@
 -- source = "NVIDIA Nsight Compute, rule Occupancy; docs/metrics.md, section Findings"
 -- needs = ["kernel_counter"]
 -- depends = ["launch_at_roof", "whole_ns"]
--- parameters = "run_id latency_below occupancy_below"
+-- parameters = "run_id phase-counted latency_below occupancy_below"
 -- occupancy_below = {type = "DOUBLE", doc = "achieved occupancy below which warps are few", default
 -- = 0.3}
 -- columns = "name win_ns-roof launch_count-few total_ns occupancy_ratio-mean roof_ratio-few
@@ -28,7 +28,7 @@ select
     any_value(elapsed_ns) as elapsed_ns,
     source_id,
     device_id
-from launch_at_roof($run_id)
+from launch_at_roof($run_id, $phase)
 where
     roof_ratio < $latency_below
     and occupancy_ratio < $occupancy_below
