@@ -96,6 +96,62 @@ def test_causes_that_do_not_fill_the_idle_time_are_told() -> None:
     ]
 
 
+def idle_findings(**wins: int) -> dict[str, pa.Table]:
+    """Return results of the findings about idle time with a cause: rows of one device."""
+    causes = ("compile", "data_loading", "host", "launch", "slow_launch", "stall")
+    names = [f"idle_{cause}" for cause in (*causes, "synchronisation")]
+    return {
+        name: pa.table(
+            {
+                "source_id": pa.array(["s1"] * (name in wins), pa.string()),
+                "device_id": pa.array([0] * (name in wins), pa.int64()),
+                "win_ns": pa.array([wins[name]] if name in wins else [], pa.int64()),
+            }
+        )
+        for name in names
+    }
+
+
+def told_by(name: str, tables: dict[str, pa.Table]) -> list[tuple[str, float, float]]:
+    """Return what a rule tells: the first figure, and both values."""
+    rule = [rule for rule in audit.identities() if rule.name == name]
+    rows = audit.contradictions(rule, tables).result.table.to_pylist()
+    return [(row["first_figure"], row["first_value"], row["second_value"]) for row in rows]
+
+
+def test_idle_time_with_a_cause_that_no_finding_wins_is_told() -> None:
+    """The host is late by 20 ns, 15 of them in a stall; launches take 5."""
+    found = idle_findings(idle_host=5, idle_stall=15, idle_launch=5)
+    assert told_by("idle_findings_are_gaps", {"gaps": gaps(20), **found}) == []
+    of_host = "findings about idle time of the cause host: win_ns, summed"
+    found = idle_findings(idle_host=5, idle_launch=5)
+    assert told_by("idle_findings_are_gaps", {"gaps": gaps(20), **found}) == [(of_host, 5, 20)]
+    found = idle_findings(idle_launch=5)
+    assert told_by("idle_findings_are_gaps", {"gaps": gaps(20), **found}) == [(of_host, 0, 20)]
+
+
+def test_exposed_communication_without_its_finding_is_told() -> None:
+    """Of 20 ns of one kernel and 5 of one copy, the finding about copies has all."""
+    device = {"source_id": ["s1"], "device_id": [0]}
+    copy = pa.table({**device, "win_ns": [5], "copy_count": [1]})
+    communication = pa.table({**device, "win_ns": [20], "kernel_count": [1]})
+    tables = {"overlap": overlap(25), "exposed_copy": copy}
+    rule = "exposed_findings_are_overlap"
+    assert told_by(rule, {**tables, "exposed_communication": communication}) == []
+    assert told_by(rule, {**tables, "exposed_communication": communication.slice(1)}) == [
+        ("exposed_communication.win_ns", 0, 20),
+        ("exposed_communication.work", 0, 1),
+    ]
+
+
+def test_more_time_in_advice_than_in_the_rows_of_a_finding_is_told() -> None:
+    """Rows of 15 and 5 ns are 20 at most."""
+    rows = pa.table({"win_ns": [15, 5]})
+    for win_ns, told in ((20, []), (21, [("advise.win_ns", 21, 20)])):
+        advice = pa.table({"finding_name": ["idle_stall"], "win_ns": [win_ns]})
+        assert told_by("advice_within_findings", {"advise": advice, "idle_stall": rows}) == told
+
+
 def kernels(**columns: list[object]) -> pa.Table:
     """Return a result of `kernel_figures` with some of its columns."""
     table = pa.table({"name": ["a", "b"], **columns})
