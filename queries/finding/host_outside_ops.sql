@@ -1,5 +1,5 @@
 -- purpose = "Time in which no operator of a program without device work on record runs, by what it
--- does then: the annotation, call or Python function that began last."
+-- does then: the annotation, call or Python function that began last, of the 2,000 longest."
 -- source = "PyTorch, torch.profiler: user_annotation, python_function and runtime events;
 -- docs/metrics.md, section Findings"
 -- needs = ["op_call", "slice"]
@@ -86,6 +86,8 @@ with
             and source_id in (select source_id from spans)
             and slice_kind in ('annotation', 'driver', 'python', 'runtime')
             and dur_ns > 0
+        -- a short one counts for that around it: there can be millions
+        qualify row_number() over (partition by source_id order by dur_ns desc, event_id) <= 2000
     ),
     covering as materialized(
         select
