@@ -684,7 +684,13 @@ OP_CALL = Table(
         THREAD,
         START,
         DURATION,
-        Column("self_ns", INT, "dur_ns without the operators it called"),
+        Column(
+            "self_ns",
+            INT,
+            "the part in which it is the latest operator that runs on its thread: dur_ns without "
+            "the operators it called; of operators that overlap partly, each moment counts for "
+            "the later one",
+        ),
         Column(
             "step_index",
             INT,

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import NONE, IntColumn, Ints, Texts, at, ends, in_parts, nullable
+from tracekit.attribution.columns import NONE, IntColumn, Ints, Texts, at, nullable
 from tracekit.attribution.contexts import Node, Tree
 from tracekit.attribution.forms import OP, SIGNATURE
 from tracekit.attribution.host import Host
 from tracekit.attribution.origins import Origins
+from tracekit.attribution.self_time import SelfTimes, callers
 from tracekit.attribution.tracks import Tracks
 from tracekit.attribution.work import DeviceWork
 from tracekit.schema import ATTRIBUTION, CALLING_CONTEXT, INT, OP_CALL, TEXT, Table, batch
@@ -80,7 +81,7 @@ def op_rows(
     """The rows of `op_call`, by thread and start."""
     rows = host.slices
     ops = rows.of_kind(OP)
-    callees = _Callees(host, ops)
+    self_times = SelfTimes(host, ops)
     sums = _device_sums(host, work, origins)
 
     def columns(part: slice) -> dict[str, pa.Array]:
@@ -90,43 +91,17 @@ def op_rows(
             "event_id": pa.array(rows.event_id[place]),
             "name": texts.array(rows.names(place)),
             "context_id": place_ids(host.context[place]),
-            "parent_event_id": _ids(rows.event_id, _callers(host, place)),
+            "parent_event_id": _ids(rows.event_id, callers(host, place)),
             "process_id": tracks.process_ids(track),
             "thread_id": tracks.thread_ids(track),
             "start_ns": pa.array(rows.start_ns[place]),
             "dur_ns": nullable(dur_ns),
-            "self_ns": nullable(callees.without(place, dur_ns)),
+            "self_ns": nullable(self_times.at(place)),
             "step_index": nullable(host.step[place]),
             **{name: nullable(found) for name, found in sums.at(place).items()},
         }
 
     return in_batches(OP_CALL, len(ops), columns)
-
-
-def _callers(host: Host, ops: Ints) -> Ints:
-    """The operator around each operator; -1 for none."""
-    return at(host.op, host.parent[ops])
-
-
-class _Callees:
-    """The time that operators spend in those that they call."""
-
-    def __init__(self, host: Host, ops: Ints) -> None:
-        rows = host.slices
-        self._spent = np.zeros(len(rows), np.int64)
-        self._is_unknown = np.zeros(len(rows), np.bool_)
-        for part in in_parts(len(ops)):
-            called = ops[part][_callers(host, ops[part]) >= 0]
-            caller = _callers(host, called)
-            start, dur = rows.start_ns[called], rows.dur_ns[called]
-            till = np.minimum(ends(start, dur), ends(rows.start_ns[caller], rows.dur_ns[caller]))
-            np.add.at(self._spent, caller, till - start)
-            self._is_unknown[caller[dur == NONE]] = True
-
-    def without(self, ops: Ints, dur_ns: Ints) -> Ints:
-        """Durations of operators without it; NONE if one of them is unknown."""
-        is_unknown = self._is_unknown[ops] | (dur_ns == NONE)
-        return np.where(is_unknown, NONE, dur_ns - self._spent[ops])
 
 
 class _Sums:

@@ -86,7 +86,7 @@ def stacks_of(frames: Frames, is_counted: Flags | None = None) -> tuple[Stacks, 
     levels = _levels(depth)
     path, parents, last = _paths(nest.parent, names[nest.order], depth, levels)
     till = ends(frames.start_ns, frames.dur_ns)[nest.order]
-    own = _self_times(frames.start_ns[nest.order], till)
+    own = self_times(frames.start_ns[nest.order], till)
     timed = np.full(count, True) if is_counted is None else is_counted[nest.order]
     counted = timed & (depth <= DEEPEST)
     found = Stacks(
@@ -133,7 +133,7 @@ def _levels(depth: Codes) -> list[Ints]:
     return levels[: DEEPEST + 1]
 
 
-def _self_times(starts: Ints, till: Ints) -> Ints:
+def self_times(starts: Ints, till: Ints) -> Ints:
     """The time in which each interval is the latest of those that run; starts are in order."""
     count = len(starts)
     moments = np.sort(np.concatenate((starts, till)), kind="stable")
