@@ -4,7 +4,7 @@
 -- else names and shapes; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
 -- depends = ["device_rank", "is_communication", "collective_kind", "element_bytes", "tensor_bytes",
--- "summed_source"]
+-- "mended_time", "summed_source"]
 -- parameters = "wanted_run"
 -- columns = "run_id source_id rank_index event_id collective_kind name process_group_name
 -- process_group_description group_key group_basis group_size_count pair_text sequence_index
@@ -89,8 +89,8 @@ with
             kernel.category_name,
             kernel.device_id,
             kernel.stream_id,
-            kernel.start_ns,
-            kernel.dur_ns,
+            case when is_mended then mended_time.start_ns else kernel.start_ns end as start_ns,
+            case when is_mended then mended_time.dur_ns else kernel.dur_ns end as dur_ns,
             kernel.args_json,
             origins.step_index,
             origins.launch_thread_id,
@@ -98,6 +98,11 @@ with
         from kernel
         join names on names.name is not distinct from kernel.name
         left join origins using (source_id, event_id)
+        left join
+            (from mended_time where wanted_run is null or run_id = wanted_run) as mended_time
+            on mended_time.run_id = kernel.run_id
+            and mended_time.source_id = kernel.source_id
+            and mended_time.event_id = kernel.event_id
         where
             (wanted_run is null or kernel.run_id = wanted_run)
             and case

@@ -4,9 +4,10 @@
 -- needs = ["kernel"]
 -- is_sum = true
 -- is_partial = true
-select sum(dur_ns) as total_ns
+select sum(least(kernel.dur_ns, attribution.dur_ns)) as total_ns
 from kernel
-where run_id = $run_id and (collective_name is not null or starts_with(name, 'nccl'))
+left join attribution using (run_id, source_id, event_id)
+where run_id = $run_id and (collective_name is not null or starts_with(kernel.name, 'nccl'))
 having
     count(*) > 0
     -- such as kernels on symmetric memory, which no library names

@@ -8,7 +8,7 @@
 with
     told as (
         select
-            kernel.*,
+            kernel.* replace (least(kernel.dur_ns, possible_ns) as dur_ns),
             args_json::json as args,
             coalesce(of_file.rank_index, of_device.rank_index) as call_rank,
             map{
@@ -53,6 +53,12 @@ with
                 end
             ) as bytes
         from kernel
+        left join
+            (
+                select source_id, event_id, dur_ns as possible_ns
+                from attribution
+                where run_id = $run_id
+            ) as work using (source_id, event_id)
         left join (from source_file where run_id = $run_id) as of_file using (source_id)
         left join
             (

@@ -6,7 +6,8 @@
 -- is_sum = true
 select
     case when transfer_kind = 'memset' then 'memset' else direction_kind end as direction_kind,
-    dur_ns as total_ns,
+    least(transfer.dur_ns, attribution.dur_ns) as total_ns,
     coalesce(transfer_count, 1) as transfer_count
 from transfer
+left join attribution using (run_id, source_id, event_id)
 where run_id = $run_id

@@ -17,8 +17,9 @@ select
         when size_bytes is not null
         then '16 MiB and more'
     end as size_class,
-    dur_ns as total_ns,
+    least(transfer.dur_ns, attribution.dur_ns) as total_ns,
     size_bytes as total_bytes,
-    dur_ns / sum(dur_ns) over () as share_ratio
+    total_ns / sum(least(transfer.dur_ns, attribution.dur_ns)) over () as share_ratio
 from transfer
+left join attribution using (run_id, source_id, event_id)
 where run_id = $run_id

@@ -11,7 +11,7 @@ with
             if(
                 direction_kind like '%host%',
                 regexp_extract_all(
-                    lower(coalesce(name, '') || coalesce(args_json, '')),
+                    lower(coalesce(transfer.name, '') || coalesce(args_json, '')),
                     '(?:\(|-> |memtype":")(pageable|pinned|managed)\b',
                     1
                 )[1],
@@ -30,11 +30,12 @@ with
                 then '0 B to 4 KiB'
             end as size_class,
             size_bytes,
-            dur_ns,
+            least(transfer.dur_ns, attribution.dur_ns) as dur_ns,
             coalesce(transfer_count, 1) as copies,
-            if(copies = 1, dur_ns, transfer.min_ns) as least_ns,
-            if(copies = 1, dur_ns, transfer.max_ns) as most_ns
+            if(copies = 1, least(transfer.dur_ns, attribution.dur_ns), transfer.min_ns) as least_ns,
+            if(copies = 1, least(transfer.dur_ns, attribution.dur_ns), transfer.max_ns) as most_ns
         from transfer
+        left join attribution using (run_id, source_id, event_id)
         where
             run_id = $run_id
             -- sums of a tool beside the copies that it summed

@@ -32,23 +32,32 @@ with
         where run_id = $run_id and role_kind = 'metric' and column_name = 'infeed'
         group by source_id
     ),
+    infeeds as (
+        select
+            source_id,
+            kernel.device_id,
+            kernel.start_ns,
+            kernel.start_ns + least(kernel.dur_ns, attribution.dur_ns) as end_ns
+        from kernel
+        left join attribution using (run_id, source_id, event_id)
+        where run_id = $run_id and kernel.name like 'infeed%'
+    ),
     waits as (
         select
             step.source_id,
             step.event_id,
             sum(
-                least(kernel.start_ns + kernel.dur_ns, step.start_ns + step.dur_ns)
+                least(kernel.end_ns, step.start_ns + step.dur_ns)
                 - greatest(kernel.start_ns, step.start_ns)
             ) as wait_ns
         from step
         join
-            kernel
-            on kernel.run_id = step.run_id
-            and kernel.source_id = step.source_id
+            infeeds as kernel
+            on kernel.source_id = step.source_id
             and kernel.device_id is not distinct from step.device_id
             and kernel.start_ns < step.start_ns + step.dur_ns
-            and kernel.start_ns + kernel.dur_ns > step.start_ns
-        where step.run_id = $run_id and step_kind = 'device' and kernel.name like 'infeed%'
+            and kernel.end_ns > step.start_ns
+        where step.run_id = $run_id and step_kind = 'device'
         group by step.source_id, step.event_id
     ),
     -- they record every wait

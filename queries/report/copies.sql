@@ -4,7 +4,7 @@
 -- (pinned memory, batching of small transfers); docs/metrics.md, section copies"
 -- topic = "time"
 -- needs = ["transfer"]
--- depends = ["chosen_step", "whole_sum", "kernel_launch"]
+-- depends = ["chosen_step", "whole_sum", "kernel_launch", "mended_time"]
 -- parameters = "run_id phase by"
 -- phase = "all, stable or N..M: only copies launched in these steps"
 -- by = {doc = "what a row is: size (direction, host memory and size class) or direction
@@ -74,7 +74,18 @@ with
             case when row_count = 1 then dur_ns else min_ns end as shortest_ns,
             case when row_count = 1 then dur_ns else max_ns end as longest_ns,
             size_bytes is not null and dur_ns is not null as is_known
-        from transfer
+        from
+            (
+                select
+                    transfer.* replace (
+                        case
+                            when is_mended then mended_time.dur_ns else transfer.dur_ns
+                        end as dur_ns
+                    )
+                from transfer
+                left join mended_time using (run_id, source_id, event_id)
+                where run_id = $run_id
+            )
         where
             run_id = $run_id
             and (

@@ -7,7 +7,7 @@
 -- answered_if = "exists (from step_part where run_id = $run_id) or exists (from step where run_id
 -- = $run_id and step_kind = 'device') or exists (from configuration_value where run_id = $run_id
 -- and role_kind = 'metric' and column_name = 'infeed')"
--- depends = ["first_reason"]
+-- depends = ["first_reason", "mended_time"]
 -- parameters = "run_id by host_bound_share metric"
 -- by = {doc = "what a row is: device (all its steps) or step", default = "device", choices =
 -- ["device", "step"]}
@@ -94,9 +94,14 @@ with
         select
             kernel.source_id,
             kernel.device_id,
-            kernel.start_ns,
-            kernel.start_ns + kernel.dur_ns as end_ns
+            case when is_mended then mended_time.start_ns else kernel.start_ns end as start_ns,
+            case
+                when is_mended
+                then mended_time.start_ns + mended_time.dur_ns
+                else kernel.start_ns + kernel.dur_ns
+            end as end_ns
         from kernel
+        left join mended_time using (run_id, source_id, event_id)
         join
             op_class
             on op_class.class_name = 'infeed'
