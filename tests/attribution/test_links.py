@@ -185,10 +185,16 @@ def test_each_rank_of_a_merged_file_has_ids_of_its_own(tmp_path: Path) -> None:
     assert [(row["device_id"], row["rank_index"]) for row in ranks] == [(0, 0), (1, 1)]
 
 
-def test_processes_with_a_rank_for_a_number_are_several(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tid", [1, "main"])
+@pytest.mark.parametrize(
+    ("one", "other"), [("worker [TP00]", "worker [TP01]"), ("worker a", "worker b")]
+)
+def test_processes_with_a_text_for_a_number_are_several(
+    tmp_path: Path, one: str, other: str, tid: int | str
+) -> None:
     events = [
-        launch(7, 10, pid="worker [TP00]", External_id=1),
-        launch(7, 12, pid="worker [TP01]", External_id=2),
+        launch(7, 10, pid=one, tid=tid, External_id=1),
+        launch(7, 12, pid=other, tid=tid, External_id=2),
         kernel("of_a", 30, 5, correlation=7, External_id=1),
         kernel("of_neither", 50, 5, correlation=7),
     ]

@@ -18,8 +18,8 @@ PLACE = ("process_id", "thread_id", "track_name")
 class Tracks:
     """Distinct processes and threads; their codes are places here.
 
-    A process is its id, or the text with a rank label, such as ``[TP01]``, that a merged file gives
-    instead. Processes with equal labels are of one rank.
+    A process is its id, or the text that a merged file gives instead. Processes with equal rank
+    labels in it, such as ``[TP01]``, are of one rank.
     """
 
     processes: list[int | str | None] = field(default_factory=list)
@@ -98,10 +98,15 @@ class Tracks:
 
 
 def _process(process_id: int | None, thread_id: int | None, name: str | None) -> int | str | None:
-    """Return a process: its id, else its text if that tells the rank.
+    """Return a process: its id, else its text, or the rank that the text tells.
 
-    Other texts may name a thread: those of one process belong together.
+    Beside a thread's number, the text is that of the process; without one, it is that of both,
+    ``process/thread``. A text alone may name a thread, as does a line of a plane
+    (``/host:CPU python``): those belong together.
     """
-    if process_id is not None or name is None or (label := rank_label(name)) is None:
+    if process_id is not None or name is None or name.startswith("/"):
         return process_id
-    return label if thread_id is None else name
+    if thread_id is not None:
+        return name
+    process, is_both, _ = name.partition("/")
+    return rank_label(name) or (process if is_both else None)
