@@ -78,30 +78,30 @@ with
         having count(*) > 1
     ),
     seen as (
-        select source_id, device_id, track_name
-        from kernel
-        where run_id = $run_id
-        union all
-        select source_id, device_id, track_name
-        from transfer
-        where run_id = $run_id
-        union all
-        select source_id, device_id, track_name
-        from slice
-        where run_id = $run_id
+        select source_id, device_id, track_name, count(*) as event_count
+        from
+            (
+                select source_id, device_id, track_name
+                from kernel
+                where run_id = $run_id
+                union all
+                select source_id, device_id, track_name
+                from transfer
+                where run_id = $run_id
+                union all
+                select source_id, device_id, track_name
+                from slice
+                where run_id = $run_id
+            )
+        semi join merged using (source_id)
+        group by all
     ),
     counted as (
         select
             seen.source_id,
-            coalesce(
-                try_cast(
-                    regexp_extract(track_name, '\[(?:[A-Z]{2}|[Rr]ank) ?(\d{1,9})\]', 1) as bigint
-                ),
-                device_rank.rank_index
-            ) as rank_index,
-            count(*) as event_count
+            coalesce(rank_of_process(track_name), device_rank.rank_index) as rank_index,
+            cast(sum(event_count) as bigint) as event_count
         from seen
-        semi join merged using (source_id)
         left join
             device_rank
             on device_rank.run_id = $run_id

@@ -47,6 +47,13 @@ def _function_of_kernel(name: str | None) -> str | None:
     return None if name is None else kernel_function(name)
 
 
+def _rank_of_process(name: str | None) -> int | None:
+    from tracekit.attribution.ranks import rank_label, rank_of
+
+    label = rank_label(name)
+    return None if label is None else rank_of(label)
+
+
 def _regression(
     columns: pa.ChunkedArray,
     metric_ids: pa.ChunkedArray,
@@ -141,13 +148,14 @@ class Function:
 
 
 #: The modeled work of one operator call, from columns of `slice`; the function of a kernel; the
-#: weights of labels for a metric; the stacks of the frames of a thread (event_id, start, duration,
-#: name, whether it is a launch, bounds of what counts), and the tree of nodes (ID, that of the
-#: parent or -1, name, host time, calls, device time, work); the events of a track (event_id, start,
-#: duration) that need a further lane.
+#: rank that a merged file labels a process with; the weights of labels for a metric; the stacks of
+#: the frames of a thread (event_id, start, duration, name, whether it is a launch, bounds of what
+#: counts), and the tree of nodes (ID, that of the parent or -1, name, host time, calls, device
+#: time, work); the events of a track (event_id, start, duration) that need a further lane.
 FUNCTIONS: dict[str, Function] = {
     "op_model": Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
     "kernel_function": Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
+    "rank_of_process": Function(_rank_of_process, ("VARCHAR",), "BIGINT"),
     "regression_weights": Function(
         _regression,
         (_LABEL_COLUMNS, "BIGINT[]", "DOUBLE[]", "BOOLEAN", "BIGINT", "VARCHAR"),
