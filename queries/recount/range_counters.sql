@@ -53,9 +53,12 @@ with
                 when op_name is null
                 then 'launched outside of all operators'
             end as reason,
-            unnest(json_keys(args_json)) as counter,
-            try_cast(json_value(args_json, '$."' || counter || '"') as double) as value
+            member.key as counter,
+            try_cast(member.value ->> '$' as double) as value
         from ranges
+        cross join
+            -- damaged arguments are no object
+            json_each(if(try_cast(args_json as json) like '{%', args_json, '{}')) as member
         left join
             (
                 select source_id, count(*) as launch_count from launches group by source_id
