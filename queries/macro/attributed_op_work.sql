@@ -469,9 +469,10 @@ select
     phase_kind,
     case when has_kernels then 'kernels' else 'host operators' end as basis,
     cast(total_ns as bigint) as total_ns,
-    case when has_kernels then cast(kernel_ns as bigint) end as kernel_ns,
-    case when has_kernels then cast(kernel_count as bigint) end as kernel_count,
-    case when has_kernels then cast(copy_count as bigint) end as copy_count,
+    -- of an operator that launched copies only, no kernel is measured, not unknown
+    cast(kernel_ns as bigint) as kernel_ns,
+    cast(kernel_count as bigint) as kernel_count,
+    cast(copy_count as bigint) as copy_count,
     cast(call_count as bigint) as call_count,
     cast(host_ns as bigint) as host_ns,
     total_flop,
