@@ -26,7 +26,10 @@ with
             sum(memory_busy * ns) / sum(ns) as memory_share
         from launch_peak
         group by name
-        having bool_and(compute_ns + dram_ns is not null and coalesce(ns, 0) > 0)
+        -- the report divides by the time of launches whose work and peak are known: here by all
+        -- time, of kernels of which each launch has both
+        having
+            bool_and(compute_ns + dram_ns + top_flop + top_peak is not null and coalesce(ns, 0) > 0)
     )
 select
     name,

@@ -49,12 +49,13 @@ select
         fp64 / peaks['fp64']
         + fp32 / peaks['fp32']
         + fp16_work / peaks['fp16']
-        + coalesce(tensor_fp64 / peaks['tensor_fp64'], 0)
-        + coalesce(tensor_tf32 / peaks['tensor_tf32'], 0)
-        + coalesce(tensor_bf16 / peaks['tensor_bf16'], 0)
-        + coalesce(tensor_fp16 / peaks['tensor_fp16'], 0)
-        + coalesce(tensor_fp8 / peaks['tensor_fp8'], 0)
-        + coalesce(tensor_int / peaks['tensor_int8'], 0)
+        -- no work takes no time, but work without a peak an unknown one
+        + if(coalesce(tensor_fp64, 0) = 0, 0, tensor_fp64 / peaks['tensor_fp64'])
+        + if(coalesce(tensor_tf32, 0) = 0, 0, tensor_tf32 / peaks['tensor_tf32'])
+        + if(coalesce(tensor_bf16, 0) = 0, 0, tensor_bf16 / peaks['tensor_bf16'])
+        + if(coalesce(tensor_fp16, 0) = 0, 0, tensor_fp16 / peaks['tensor_fp16'])
+        + if(coalesce(tensor_fp8, 0) = 0, 0, tensor_fp8 / peaks['tensor_fp8'])
+        + if(coalesce(tensor_int, 0) = 0, 0, tensor_int / peaks['tensor_int8'])
     ) as compute_ns,
     1e9 * dram / peaks['dram'] as dram_ns,
     1e9 * l2 / peaks['l2'] as l2_ns,

@@ -21,6 +21,7 @@ with
                         + tensor_fp16 / peaks['tensor_fp16']
                         + coalesce(tensor_fp8 / peaks['tensor_fp8'], 0)
                 end
+                + if(coalesce(tensor_int, 0) = 0, 0, tensor_int / peaks['tensor_int8'])
             ) as compute_ns,
             1e9 * dram / peaks['dram'] as dram_ns,
             1e9 * l2 / peaks['l2'] as l2_ns,
