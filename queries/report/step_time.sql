@@ -10,7 +10,7 @@
 -- answer = "part_name mean_ns share_ratio"
 -- device_id = "device; NULL for steps of a host"
 -- step_kind = "VARCHAR: host (span of the loop), device, or reported (from the profiler's own
--- page)"
+-- page; of JAX on a GPU from the first kernel of the step to the end of the last)"
 -- part_name = "part of the steps, as named by the profiler; NULL: whole steps"
 -- step_count = "steps; for a part, steps with that part"
 -- mean_ns = "total_ns / step_count; for a part, over the steps with that part"

@@ -128,3 +128,16 @@ def test_the_device_has_its_name_and_its_steps_their_process(dump: Parsed) -> No
     steps = [r for r in dump["step"] if r["step_kind"] == "host"]
     marked = {(r["name"], r["process_id"]) for r in dump["slice"] if r["name"] == "train"}
     assert {("train", r["process_id"]) for r in steps} == marked == {("train", 9932)}
+
+
+def test_steps_of_the_profiler_are_from_the_first_kernel_to_the_last(dump: Parsed) -> None:
+    pytest.importorskip("xprof", reason="xprof is not installed here")
+    marks = sorted(row["start_ns"] for row in dump["step"] if row["step_kind"] == "host")
+    spans = []
+    for start, end in zip(marks, [*marks[1:], 1 << 62], strict=True):
+        of_step = [row for row in dump["kernel"] if start <= row["start_ns"] < end]
+        last = max(row["start_ns"] + row["dur_ns"] for row in of_step)
+        spans.append(last - min(row["start_ns"] for row in of_step))
+    reported = [row["dur_ns"] for row in dump["step"] if row["step_kind"] == "reported"]
+    # the last as xprof's own page of the input pipeline has it, in ms
+    assert reported == spans == [582_560, 567_168, 432_448]
