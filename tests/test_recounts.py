@@ -191,7 +191,7 @@ def test_a_recount_has_rows_for_a_recording(ingested: Ingested, name: str, repor
     run_id = database.run_id(None)
     found = audit.table_of(database, report, run_id, "all")
     assert found is not None
-    (recount,) = (recount for recount in recounts() if recount.report == report)
+    (recount,) = (recount for recount in recounts() if recount.name == report)
     counted = database.counted(recount.sql, run_id)
     assert len(counted)
     assert unlike(recount, found, counted) == []
