@@ -10,17 +10,29 @@ with
     works as (
         select
             op_time.*,
-            -- no peak is for operations on whole numbers
-            flop + bytes is not null
-            and not (
-                flop > 0 and regexp_matches(coalesce(precision_name, ''), '^u?int|bool')
-            ) as is_known,
+            -- unknown where it is not known which peak the work has
+            if(flop + bytes is null, false, not is_impossible) as is_known,
             compute_ns,
             memory_ns,
-            coalesce(is_undecided, false) as is_undecided
+            -- whole numbers are no floating-point work, unless tensor cores have a peak for them
+            coalesce(is_undecided, false)
+            or coalesce(
+                flop > 0 and regexp_matches(precision_name, '^u?int|bool'), false
+            ) as is_undecided
         from op_time
         left join
-            (select source_id, unit_id, compute_ns, memory_ns, is_undecided from op_roof) as roof
+            (
+                select
+                    source_id,
+                    unit_id,
+                    compute_ns,
+                    memory_ns,
+                    is_undecided,
+                    -- above a peak
+                    (flop > 0 and unit_name is not null and flop_peak is null)
+                    or (bytes > 0 and byte_peak is null) as is_impossible
+                from op_roof
+            ) as roof
             on roof.source_id = op_time.source_id
             and roof.unit_id is not distinct from op_time.unit_id
         where has_kernels and name is not null and total_ns is not null
@@ -28,13 +40,13 @@ with
 select
     name,
     sum(call_count) as launch_count,
-    sum(if(is_known, call_count, 0)) as known_launch_count,
+    if(count(is_known) = count(*), sum(if(is_known, call_count, 0)), null) as known_launch_count,
     sum(total_ns) as total_ns,
-    sum(if(is_known, total_ns, null)) as known_ns,
-    sum(if(is_known, flop, null)) as known_flop,
-    sum(if(is_known, bytes, null)) as known_bytes,
-    sum(if(is_known, compute_ns, null)) as compute_ns,
-    sum(if(is_known, memory_ns, null)) as bandwidth_ns
+    if(count(is_known) = count(*), sum(if(is_known, total_ns, null)), null) as known_ns,
+    if(count(is_known) = count(*), sum(if(is_known, flop, null)), null) as known_flop,
+    if(count(is_known) = count(*), sum(if(is_known, bytes, null)), null) as known_bytes,
+    if(count(is_known) = count(*), sum(if(is_known, compute_ns, null)), null) as compute_ns,
+    if(count(is_known) = count(*), sum(if(is_known, memory_ns, null)), null) as bandwidth_ns
 from works
 where not exists (from kernel_match where run_id = $run_id)
 group by name
