@@ -43,6 +43,8 @@ RUNS = {
     ],
 }
 _TIMEOUT_S = 60
+#: Of a query that hundreds stand upon, the nearest reports are asked.
+_MAX_REPORTS = 12
 Contradiction = tuple[str, str, str]
 
 
@@ -84,7 +86,7 @@ class _Recording:
 
     def noticing(self, queries: Collection[str]) -> str | None:
         """Return the first rule that contradicts the run if these queries are others."""
-        affected = [name for name in self._tables if name in queries]
+        affected = [name for name in queries if name in self._tables][:_MAX_REPORTS]
         if "advise" in self._tables and any(_is_finding(name) for name in affected):
             affected.append("advise")
         if not affected:

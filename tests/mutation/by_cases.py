@@ -30,7 +30,7 @@ from tracekit.store import create_store
 INVALID = ("Binder Error", "Parser Error", "Catalog Error")
 _TIMEOUT_S = 20
 #: Of a query that hundreds stand upon, the cases of the nearest are asked.
-_MAX_CASES = 60
+_MAX_CASES = 40
 
 
 class NoQueryError(Exception):

@@ -20,7 +20,7 @@ from tracekit.store import create_store
 _TIMEOUT_S = 20
 _RUN_ID = "r"
 #: Of a query that hundreds stand upon, the nearest are asked.
-_MAX_CASES, _MAX_REPORTS = 40, 4
+_MAX_CASES, _MAX_REPORTS = 24, 3
 
 
 class RecountedCases:

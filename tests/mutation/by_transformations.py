@@ -43,6 +43,8 @@ OTHER = "torch_profiler/cuda-training/trace.json.gz", Options(run_name="another"
 #: All steps, which are the whole run where all work is in steps.
 _ALL_STEPS = "0..1000"
 _TIMEOUT_S = 60
+#: Of a query that hundreds stand upon, the nearest reports are asked.
+_MAX_REPORTS = 6
 _EXPORTED = "torch_profiler/gpu-handmade/trace.json.gz"
 
 
@@ -88,7 +90,7 @@ class _Base:
 
     def noticing(self, queries: Collection[str]) -> str | None:
         """Return the first change whose effect is another if these queries are others."""
-        affected = [name for name in queries if name in self._reports]
+        affected = [name for name in queries if name in self._reports][:_MAX_REPORTS]
         if not affected:
             return None
         try:
