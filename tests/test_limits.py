@@ -118,7 +118,7 @@ def test_memory_is_what_was_allowed(store: Store) -> None:
     assert "allow more with --memory" in str(caught.value)
     with pytest.raises(QueryError, match="result does not fit in memory\nA query may use 100MB"):
         Database(store, limits=Limits(memory="100MB")).sql("FROM range(13000000)")  # 104 MB
-    settings = "SELECT value FROM duckdb_settings() WHERE name = 'memory_limit'"
+    settings = "SELECT current_setting('memory_limit')"
     ((default,),) = Database(store).sql(settings).tuples()
     ((given,),) = Database(store, limits=Limits(memory="1GiB")).sql(settings).tuples()
     assert (given, default[-4:]) == ("1.0 GiB", " GiB")

@@ -16,20 +16,17 @@ from tracekit.schema import REFERENCE_TABLES, TABLES
 # Nodes of a SELECT. A WITH can also hold COPY, INSERT and the like.
 _QUERY_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"))
 _QUERY_NODE = re.compile(r'"type":"(\w+)_NODE"')
-# Functions in FROM that make rows from their arguments or describe tables. The others read files,
-# run SQL from a string, or change settings.
+# Functions in FROM that make rows from their arguments or describe tables. The others read files or
+# tables that an argument names, run SQL from a string, or show or change settings.
 _TABLE_FUNCTIONS = frozenset(
     (
         "duckdb_columns",
         "duckdb_functions",
         "duckdb_keywords",
-        "duckdb_settings",
         "duckdb_tables",
         "duckdb_types",
         "duckdb_views",
         "generate_series",
-        "histogram",
-        "histogram_values",
         "json_each",
         "json_tree",
         "pragma_table_info",
