@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
-from tracekit.catalog import Finding, Query, catalog
+from tracekit.catalog import Finding, Query, catalog, query_named
 from tracekit.engine import Database
 from tracekit.identities import disagreements
 from tracekit.phases import has_figures
@@ -23,6 +24,7 @@ LEAST_RATIO = 0.01
 _ALL_TIME = "steps"
 _NAME_WIDTH = 48
 _WITHOUT_RECORDS = "data_without_records"
+_POLL_SECONDS = 0.1
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _FIELD = re.compile(r"\{(\w+)(?::([\w ]+))?\}")
 
@@ -117,11 +119,8 @@ def advise(
     restricted = {
         name for name, query in asked.items() if _is_restricted(database, query, run_id, phase)
     }
-    results = {
-        name: _rows_of(database, query, run_id, phase if name in restricted else "all")
-        for name, query in asked.items()
-        if name not in lacking
-    }
+    phases = {n: phase if n in restricted else "all" for n in asked if n not in lacking}
+    results = _results(database, run_id, phases)
     of_phase = {n: r.table for n, r in results.items() if phase == "all" or n in restricted}
     wrong = {name: one.text for name, one in disagreements(of_phase, phase).items()}
     unrecorded_ns = _unrecorded_ns(results.get(_WITHOUT_RECORDS))
@@ -171,6 +170,27 @@ def _is_restricted(database: Database, query: Query, run_id: str, phase: str) ->
 def _listed(what: str, names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"{what}: {', '.join(names)}"
+
+
+def _results(database: Database, run_id: str, phases: Mapping[str, str]) -> dict[str, Result]:
+    """Return the rows of findings, each of its phase.
+
+    Two threads ask, as planning, which takes as long as the rest, uses one core.
+    """
+
+    def ask(name: str) -> Result:
+        return _rows_of(database, query_named(name, "finding"), run_id, phases[name])
+
+    with ThreadPoolExecutor(2, "tracekit-advice") as threads:
+        answers = {name: threads.submit(ask, name) for name in phases}
+        try:
+            while wait(answers.values(), _POLL_SECONDS).not_done:
+                pass  # a longer wait does not notice Ctrl-C on every system
+            return {name: answer.result() for name, answer in answers.items()}
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            database.interrupt()
+            raise
 
 
 def _rows_of(database: Database, query: Query, run_id: str, phase: str) -> Result:
