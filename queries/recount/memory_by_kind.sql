@@ -5,22 +5,6 @@
 -- needs = ["memory_event"]
 -- is_partial = true
 -- skips_unknown = true
-with
-    event as (
-        select
-            *,
-            total_allocated_bytes = max(total_allocated_bytes) over (
-                partition by source_id, process_id, device_kind, device_id
-            ) as is_peak
-        from memory_event
-        where
-            run_id = $run_id
-            and source_id not in (
-                select source_id
-                from ingest_issue
-                where run_id = $run_id and code = 'sampled_events'
-            )
-    )
 select
     source_id,
     process_id,
@@ -32,12 +16,10 @@ select
         count(address) = count(*), sum(size_bytes) filter (where size_bytes > 0), null
     ) as allocated_bytes,
     max(total_allocated_bytes) as peak_bytes,
-    max(total_reserved_bytes) as reserved_peak_bytes,
-    -- of several peaks, one is chosen
-    if(
-        count(distinct total_reserved_bytes) filter (where is_peak) = 1,
-        max(total_reserved_bytes) filter (where is_peak),
-        null
-    ) as reserved_at_peak_bytes
-from event
+    max(total_reserved_bytes) as reserved_peak_bytes
+from memory_event
+where
+    run_id = $run_id
+    and source_id
+    not in (select source_id from ingest_issue where run_id = $run_id and code = 'sampled_events')
 group by all

@@ -11,6 +11,7 @@ with
         select
             source_id,
             device_id,
+            dense_rank() over (order by source_id, device_id) as place_index,
             work_kind = 'kernel' as is_kernel,
             start_ns - from_ns as begin_ns,
             end_ns - from_ns as done_ns,
@@ -23,12 +24,13 @@ with
     ),
     place as (
         select
-            source_id,
-            device_id,
+            place_index,
+            any_value(source_id) as source_id,
+            any_value(device_id) as device_id,
             any_value(elapsed_ns) as elapsed_ns,
-            count(queued_ns) as known_count
+            count(queued_ns) > 0 as is_known
         from work
-        group by all
+        group by place_index
         having bool_or(is_kernel)
     ),
     interval_part as (
@@ -39,99 +41,57 @@ with
         from place, range(20) as parts(part)
     ),
     span as (
-        select source_id, device_id, 'busy' as span_kind, begin_ns, done_ns
+        select place_index, 'busy' as span_kind, is_kernel, begin_ns, done_ns
         from work
         union all
-        select source_id, device_id, 'waiting', queued_ns, begin_ns
+        select place_index, 'waiting', false, queued_ns, begin_ns
         from work
         where begin_ns > queued_ns
         union all
-        select
-            source_id, device_id, 'either', if(begin_ns > queued_ns, queued_ns, begin_ns), done_ns
+        select place_index, 'either', false, least(queued_ns, begin_ns), done_ns
         from work
     ),
+    -- what each adds to those before it
     more as (
         select
             *,
             least(
-                done_ns,
-                greatest(
-                    begin_ns,
-                    coalesce(
-                        max(done_ns) over (
-                            partition by source_id, device_id, span_kind
-                            order by begin_ns, done_ns
-                            rows between unbounded preceding and 1 preceding
-                        ),
-                        begin_ns
-                    )
-                )
+                done_ns, greatest(begin_ns, coalesce(max(done_ns) over earlier, begin_ns))
             ) as new_ns
         from span
+        window
+            earlier as (
+                partition by place_index, span_kind
+                order by begin_ns, done_ns
+                rows between unbounded preceding and 1 preceding
+            )
     ),
     cut as (
         select
-            interval_part.source_id,
-            interval_part.device_id,
-            part,
+            interval_part.*,
             span_kind,
-            sum(greatest(0, least(done_ns, till_ns) - greatest(begin_ns, from_ns))) as sum_ns,
-            sum(greatest(0, least(done_ns, till_ns) - greatest(new_ns, from_ns))) as union_ns
+            greatest(0, least(done_ns, till_ns) - greatest(begin_ns, from_ns)) as part_ns,
+            greatest(0, least(done_ns, till_ns) - greatest(new_ns, from_ns)) as new_part_ns,
+            is_kernel and begin_ns >= from_ns and (begin_ns < till_ns or part = 19) as is_start
         from interval_part
-        join
-            more
-            on more.source_id = interval_part.source_id
-            and more.device_id is not distinct from interval_part.device_id
-        group by all
-    ),
-    started as (
-        select
-            interval_part.source_id,
-            interval_part.device_id,
-            part,
-            count(*) filter (
-                where is_kernel and begin_ns >= from_ns and (begin_ns < till_ns or part = 19)
-            ) as launch_count
-        from interval_part
-        join
-            work
-            on work.source_id = interval_part.source_id
-            and work.device_id is not distinct from interval_part.device_id
-        group by all
+        join more using (place_index)
+        where till_ns > from_ns
     )
 select
-    interval_part.source_id,
-    interval_part.device_id,
-    interval_part.from_ns as offset_ns,
-    till_ns - interval_part.from_ns as interval_ns,
-    any_value(launch_count) as launch_count,
+    source_id,
+    device_id,
+    from_ns as offset_ns,
+    till_ns - from_ns as interval_ns,
+    count(*) filter (where is_start) as launch_count,
     if(
-        known_count > 0,
-        coalesce(any_value(sum_ns) filter (where span_kind = 'waiting'), 0) / interval_ns,
-        null
+        is_known, sum(if(span_kind = 'waiting', part_ns, 0)) / interval_ns, null
     ) as mean_queue_depth,
     if(
-        known_count > 0,
-        1 - coalesce(any_value(union_ns) filter (where span_kind = 'waiting'), 0) / interval_ns,
-        null
+        is_known, 1 - sum(if(span_kind = 'waiting', new_part_ns, 0)) / interval_ns, null
     ) as empty_ratio,
-    1 - any_value(union_ns) filter (where span_kind = 'busy') / interval_ns as idle_ratio,
+    1 - sum(if(span_kind = 'busy', new_part_ns, 0)) / interval_ns as idle_ratio,
     if(
-        known_count > 0,
-        1 - any_value(union_ns) filter (where span_kind = 'either') / interval_ns,
-        null
+        is_known, 1 - sum(if(span_kind = 'either', new_part_ns, 0)) / interval_ns, null
     ) as waiting_ratio
-from interval_part
-join
-    cut
-    on cut.source_id = interval_part.source_id
-    and cut.device_id is not distinct from interval_part.device_id
-    and cut.part = interval_part.part
-join
-    started
-    on started.source_id = interval_part.source_id
-    and started.device_id is not distinct from interval_part.device_id
-    and started.part = interval_part.part
-where till_ns > interval_part.from_ns
-group by
-    interval_part.source_id, interval_part.device_id, interval_part.from_ns, till_ns, known_count
+from cut
+group by source_id, device_id, from_ns, till_ns, is_known

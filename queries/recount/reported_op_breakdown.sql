@@ -3,24 +3,8 @@
 -- report = "reported_op_breakdown"
 -- keys = ["source_id", "device_id", "program_name", "name"]
 -- needs = ["op_stat"]
+-- upon = "listed_op"
 -- is_partial = true
-with
-    listed as (
-        select
-            *,
-            bool_or(side_kind = 'device') over () as has_device,
-            bool_or(op_kind = 'hlo') over (partition by side_kind) as has_hlo
-        from op_stat
-        where
-            run_id = $run_id
-            and not coalesce(upper(name) = 'IDLE' or upper(type_name) = 'IDLE', false)
-    ),
-    chosen as (
-        from listed
-        where
-            side_kind = if(has_device, 'device', 'host')
-            and op_kind = if(has_hlo, 'hlo', 'framework')
-    )
 select
     source_id,
     device_id,
@@ -33,8 +17,7 @@ select
     sum(self_ns) / sum(sum(self_ns)) over (partition by source_id, device_id) as share_ratio,
     count(*) as op_count,
     sum(coalesce(occurrence_count, 1)) as occurrence_count
-from chosen
-where (select bool_and(self_ns is not null) from chosen)
+from listed_op
 group by source_id, device_id, program_name, name
 -- smaller ones are not shown
 qualify share_ratio > 0.01

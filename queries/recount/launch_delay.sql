@@ -1,4 +1,6 @@
--- purpose = "A device waits for launches in the idle times that a launch ends."
+-- purpose = "The device is idle from the end of a launch call to the start of its kernel: with
+-- the calls, the
+-- upper bound."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "launch_bounds"
 -- keys = ["source_id", "device_id"]
@@ -27,7 +29,6 @@ with
         select
             kernel_row.source_id,
             kernel_row.device_id,
-            sum(call_ns) as lower_ns,
             sum(if(rest_kind = 'launch', gap_end_ns - host_end_ns - call_ns, 0)) as delay_ns
         from launched_gap
         join
@@ -49,7 +50,6 @@ with
 select
     called.source_id,
     called.device_id,
-    if(is_any_after, coalesce(lower_ns, 0), null) as lower_ns,
     if(is_any_after, coalesce(delay_ns, 0), null) as delay_ns,
     if(is_any_after, call_ns + coalesce(delay_ns, 0), null) as upper_ns
 from called

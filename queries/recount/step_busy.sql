@@ -1,6 +1,4 @@
--- purpose = "A step takes from when the one before is done until it is done itself, and its
--- device is
--- busy where a row of it is."
+-- purpose = "The device is busy in a step where a row of it is, from whichever step."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "steps"
 -- keys = ["source_id", "step_index"]
@@ -51,15 +49,7 @@ with
         join merged using (source_id)
         group by plain_step.source_id, step_index
     )
-select
-    source_id,
-    step_index,
-    end_ns - step_ns as start_ns,
-    step_ns as elapsed_ns,
-    next_ns - start_ns as host_ns,
-    last_ns - first_ns as device_ns,
-    busy_ns,
-    busy_ns / nullif(step_ns * device_count, 0) as busy_ratio
+select source_id, step_index, busy_ns, busy_ns / nullif(step_ns * device_count, 0) as busy_ratio
 from plain_step
-left join device using (source_id)
-left join busy using (source_id, step_index)
+join device using (source_id)
+join busy using (source_id, step_index)
