@@ -120,7 +120,7 @@ def advise(
         name for name, query in asked.items() if _is_restricted(database, query, run_id, phase)
     }
     phases = {n: phase if n in restricted else "all" for n in asked if n not in lacking}
-    results = _results(database, run_id, phases)
+    results = _results_of_findings(database, run_id, phases)
     of_phase = {n: r.table for n, r in results.items() if phase == "all" or n in restricted}
     wrong = {name: one.text for name, one in disagreements(of_phase, phase).items()}
     unrecorded_ns = _unrecorded_ns(results.get(_WITHOUT_RECORDS))
@@ -172,17 +172,19 @@ def _listed(what: str, names: Sequence[str]) -> Iterator[str]:
         yield f"{what}: {', '.join(names)}"
 
 
-def _results(database: Database, run_id: str, phases: Mapping[str, str]) -> dict[str, Result]:
+def _results_of_findings(
+    database: Database, run_id: str, phases: Mapping[str, str]
+) -> dict[str, Result]:
     """Return the rows of findings, each of its phase.
 
     Two threads ask, as planning, which takes as long as the rest, uses one core.
     """
 
-    def ask(name: str) -> Result:
+    def result_of(name: str) -> Result:
         return _rows_of(database, query_named(name, "finding"), run_id, phases[name])
 
     with ThreadPoolExecutor(2, "tracekit-advice") as threads:
-        answers = {name: threads.submit(ask, name) for name in phases}
+        answers = {name: threads.submit(result_of, name) for name in phases}
         try:
             while wait(answers.values(), _POLL_SECONDS).not_done:
                 pass  # a longer wait does not notice Ctrl-C on every system

@@ -1,6 +1,6 @@
--- purpose = "The device is idle from the end of a launch call to the start of its kernel: with
--- the calls, the
--- upper bound."
+-- purpose = "The upper bound of launch overhead is the calls, and the idle time from the end of
+-- each
+-- to its kernel."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "launch_bounds"
 -- keys = ["source_id", "device_id"]

@@ -13,7 +13,7 @@ from tracekit.attribution.contexts import Node, Tree
 from tracekit.attribution.forms import OP, SIGNATURE
 from tracekit.attribution.host import Host
 from tracekit.attribution.origins import Origins
-from tracekit.attribution.self_time import SelfTimes, callers
+from tracekit.attribution.self_time import SelfTimes, calling_ops
 from tracekit.attribution.tracks import Tracks
 from tracekit.attribution.work import DeviceWork
 from tracekit.schema import ATTRIBUTION, CALLING_CONTEXT, INT, OP_CALL, TEXT, Table, batch
@@ -91,12 +91,12 @@ def op_rows(
             "event_id": pa.array(rows.event_id[place]),
             "name": texts.array(rows.names(place)),
             "context_id": place_ids(host.context[place]),
-            "parent_event_id": _ids(rows.event_id, callers(host, place)),
+            "parent_event_id": _ids(rows.event_id, calling_ops(host, place)),
             "process_id": tracks.process_ids(track),
             "thread_id": tracks.thread_ids(track),
             "start_ns": pa.array(rows.start_ns[place]),
             "dur_ns": nullable(dur_ns),
-            "self_ns": nullable(self_times.at(place)),
+            "self_ns": nullable(self_times.self_ns_of(place)),
             "step_index": nullable(host.step[place]),
             **{name: nullable(found) for name, found in sums.at(place).items()},
         }

@@ -1,4 +1,4 @@
-"""The time of operators in which no operator that they called runs."""
+"""Time of operators in which none that they call runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tracekit.attribution.host import Host
 from tracekit.attribution.stacks import self_times
 
 
-def callers(host: Host, ops: Ints) -> Ints:
-    """The operator around each operator; -1 for none."""
+def calling_ops(host: Host, ops: Ints) -> Ints:
+    """Return the operator around each operator; -1 for none."""
     return at(host.op, host.parent[ops])
 
 
@@ -30,22 +30,22 @@ class SelfTimes:
         self._spent = np.zeros(len(rows), np.int64)
         self._is_unknown = np.zeros(len(rows), np.bool_)
         for part in in_parts(len(ops)):
-            called = ops[part][callers(host, ops[part]) >= 0]
-            caller, dur = callers(host, called), rows.dur_ns[called]
+            called = ops[part][calling_ops(host, ops[part]) >= 0]
+            caller, dur = calling_ops(host, called), rows.dur_ns[called]
             np.add.at(self._spent, caller, np.maximum(dur, 0))
             self._is_unknown[caller[dur == NONE]] = True
-        for places, own in _overlapping(host, ops):
+        for places, own in _overlapping_ops(host, ops):
             self._spent[places] = np.maximum(rows.dur_ns[places], 0) - own
 
-    def at(self, ops: Ints) -> Ints:
-        """The times of operators; NONE if its duration or that of one that it calls is unknown."""
+    def self_ns_of(self, ops: Ints) -> Ints:
+        """Return the times of operators; NONE if a duration, or that of one called, is unknown."""
         dur_ns = self._dur_ns[ops]
         is_unknown = self._is_unknown[ops] | (dur_ns == NONE)
         return np.where(is_unknown, NONE, dur_ns - self._spent[ops])
 
 
-def _overlapping(host: Host, ops: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Operators that run without a break around some that overlap partly, and their own times."""
+def _overlapping_ops(host: Host, ops: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield operators in stretches in which some overlap partly, and their times."""
     rows = host.slices
     parts = [_are_cut(host, ops, part) for part in in_parts(len(ops))]
     is_cut = np.concatenate([np.zeros(0, np.bool_), *parts])
@@ -64,10 +64,10 @@ def _overlapping(host: Host, ops: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _are_cut(host: Host, ops: Ints, part: slice) -> Flags:
-    """Which operators end after the operator around them, or after the next one outside starts."""
+    """Return which operators end after the one around them, or after the start of the next."""
     rows, places = host.slices, ops[part]
     till = ends(rows.start_ns[places], rows.dur_ns[places])
-    caller = callers(host, places)
+    caller = calling_ops(host, places)
     outlasts = (caller >= 0) & (till > ends(at(rows.start_ns, caller), at(rows.dur_ns, caller)))
     after = np.searchsorted(ops, host.after[places])
     has_next = after < len(ops)
