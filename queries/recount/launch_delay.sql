@@ -1,6 +1,5 @@
--- purpose = "The upper bound of launch overhead is the calls, and the idle time from the end of
--- each
--- to its kernel."
+-- purpose = "The upper bound of launch overhead is the calls, and the idle time from
+-- the end of each to its kernel."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "launch_bounds"
 -- keys = ["source_id", "device_id"]
