@@ -87,7 +87,8 @@ with
             and slice_kind in ('annotation', 'driver', 'python', 'runtime')
             and dur_ns > 0
         -- a short one counts for that around it: there can be millions
-        qualify row_number() over (partition by source_id order by dur_ns desc, event_id) <= 2000
+        qualify
+            row_number() over (partition by source_id order by dur_ns desc, start_ns, name) <= 2000
     ),
     covering as materialized(
         select
@@ -132,8 +133,10 @@ with
             pieces.outside_index,
             bound_ns,
             next_bound_ns - bound_ns as piece_ns,
-            arg_max(name, (covering.start_ns, - covering.end_ns, event_id)) as name,
-            arg_max(slice_kind, (covering.start_ns, - covering.end_ns, event_id)) as slice_kind
+            arg_max(name, (covering.start_ns, - covering.end_ns, name, slice_kind)) as name,
+            arg_max(
+                slice_kind, (covering.start_ns, - covering.end_ns, name, slice_kind)
+            ) as slice_kind
         from pieces
         left join
             covering
