@@ -43,6 +43,26 @@ def test_a_recount_reads_stored_rows_only_and_has_columns_of_its_report(recount:
     assert recount.purpose.endswith(".")
 
 
+@pytest.mark.parametrize(
+    "recount", [r for r in recounts() if r.options], ids=lambda recount: recount.name
+)
+def test_options_of_a_recount_are_choices_of_its_report(recount: Recount) -> None:
+    report = known(recount.report)
+    assert report is not None
+    choices = {parameter.name: parameter.choices for parameter in report.parameters}
+    assert all(choice in choices[name] for name, choice in recount.options.items())
+
+
+def test_of_several_options_one_at_a_time_is_another_than_the_first() -> None:
+    asked = [r.options for r in recounts() if r.name.startswith("application_summary")]
+    assert asked == [
+        {"by": "run", "fp16_convention": "arithmetic"},
+        {"by": "name", "fp16_convention": "arithmetic"},
+        {"by": "run", "fp16_convention": "packed"},
+        {"by": "run", "fp16_convention": "scalar"},
+    ]
+
+
 def test_equal_values_are_consistent() -> None:
     assert unlike(of_kernels(), kernels(a=1, b=None), kernels(b=None, a=1)) == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,9 @@ __all__ = [
     "identities",
     "table_of",
 ]
+
+
+_NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
 
 def audit(database: Database, run: str | None = None, phase: str = "all") -> Audit:
@@ -69,10 +73,21 @@ def unlike_recounts(
     return [
         contradiction
         for recount in chosen
-        for contradiction in unlike(
-            recount, tables[recount.report], database.counted(recount.sql, run_id)
-        )
+        if (table := _asked(database, run_id, tables, recount)) is not None
+        for contradiction in unlike(recount, table, _counted(database, run_id, recount))
     ]
+
+
+def _asked(
+    database: Database, run_id: str, tables: Mapping[str, pa.Table], recount: Recount
+) -> pa.Table | None:
+    """Return the report of a recount, with the options that it is about."""
+    query = known(recount.report)
+    assert query is not None
+    defaults = {parameter.name: parameter.default for parameter in query.parameters}
+    if all(defaults[name] == choice for name, choice in recount.options.items()):
+        return tables[recount.report]
+    return table_of(database, recount.report, run_id, "all", recount.options)
 
 
 def _reports(phase: str) -> list[str]:
@@ -94,8 +109,16 @@ def asks_only_for_a_run(query: Query) -> bool:
     return query.kind in ("report", "finding") and has_run and required <= {"run_id"}
 
 
-def table_of(database: Database, name: str, run_id: str, phase: str) -> pa.Table | None:
-    """Return the rows of a report of the run; None if it has no answer."""
+def _counted(database: Database, run_id: str, recount: Recount) -> pa.Table:
+    # DuckDB refuses values for parameters that a statement does not have
+    used = {name: choice for name, choice in recount.options.items() if f"${name}" in recount.sql}
+    return database.counted(recount.sql, run_id, used)
+
+
+def table_of(
+    database: Database, name: str, run_id: str, phase: str, options: Mapping[str, str] = _NO_OPTIONS
+) -> pa.Table | None:
+    """Return the rows of a report of the run, asked with these options; None without an answer."""
     try:
         if name == ADVICE:
             return advise(database, run_id, phase).table
@@ -104,8 +127,8 @@ def table_of(database: Database, name: str, run_id: str, phase: str) -> pa.Table
         if database.lacking(query, run_id) or not database.answerable([query], run_id):
             return None
         if _is_of_sweeps(query):
-            return _of_table(database, query, run_id)
-        table = database.query(name, _given(query, run_id, phase)).table
+            return _of_table(database, query, run_id, options)
+        table = database.query(name, {**_given(query, run_id, phase), **options}).table
     except (ChoiceError, RefusalError):  # it needs an option, or is not about such a run
         return None
     return _of_run(query, table, run_id)
@@ -116,11 +139,13 @@ def _is_of_sweeps(query: Query) -> bool:
     return has_choices and "run_ids" in _parameters_of(query.name)
 
 
-def _of_table(database: Database, query: Query, run_id: str) -> pa.Table | None:
+def _of_table(
+    database: Database, query: Query, run_id: str, options: Mapping[str, str]
+) -> pa.Table | None:
     """Return a report of sweeps about a run that is one: with the first of several choices."""
     if not database.has_rows_in("configuration", run_id):
         return None
-    given: dict[str, Any] = {"run_ids": run_id}
+    given: dict[str, Any] = {"run_ids": run_id, **options}
     try:
         return database.query(query.name, given).table
     except ChoiceError as error:

@@ -9,8 +9,8 @@ Several recounts can stand `upon` the same rows, a file of `queries/recount/rows
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
@@ -41,6 +41,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     needs: tuple[str, ...] = ()
     upon: str | None = None
     about: tuple[str, ...] = ()
+    options: dict[str, list[str]] = {}
     is_partial: bool = False
     is_sum: bool = False
     skips_unknown: bool = False
@@ -55,11 +56,12 @@ class _RowsHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Recount:
     """One recount: ``sql`` selects columns of ``report`` for the run ``$run_id``.
 
-    ``needs`` are the tables without whose rows there is nothing to count. Columns in ``about`` say
-    what the report was asked about, such as one of several metrics: rows about others are not
-    compared. The report of one that ``is_partial`` can have rows that the recount does not have. Of
-    one that ``is_sum``, the rows of each key are added up before they are compared. One that
-    ``skips_unknown`` says nothing about values that it has none for.
+    ``needs`` are the tables without whose rows there is nothing to count. ``options`` are what
+    the report is asked with, such as ``by``; they are parameters of ``sql``, too. Columns in
+    ``about`` say what the report was asked about, such as one of several metrics: rows about others
+    are not compared. The report of one that ``is_partial`` can have rows that the recount does not
+    have. Of one that ``is_sum``, the rows of each key are added up before they are compared. One
+    that ``skips_unknown`` says nothing about values that it has none for.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Recount:
     skips_unknown: bool
     sql: str
     about: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
@@ -79,10 +82,11 @@ def recounts() -> tuple[Recount, ...]:
     """Return every recount, by name; raise QueryError for a file whose header is wrong."""
     folder = files("tracekit.queries") / "recount"
     paths = sorted(folder.iterdir(), key=lambda file: file.name)
-    return tuple(_recount(file) for file in paths if file.name.endswith(".sql"))
+    return tuple(each for file in paths if file.name.endswith(".sql") for each in _recounts(file))
 
 
-def _recount(file: Traversable) -> Recount:
+def _recounts(file: Traversable) -> Iterator[Recount]:
+    """Yield the recount of a file with the first choice of each option, and each other choice."""
     name = file.name.removesuffix(".sql")
     try:
         entries, sql = split_header(file.read_text("utf-8"))
@@ -94,8 +98,13 @@ def _recount(file: Traversable) -> Recount:
     if header.upon is not None:
         rows = ",\n".join(f"{name} as ({text})" for name, text in _rows_under(header.upon))
         sql = f"with {rows}\nfrom ({sql})"
-    options = header.needs, header.is_partial, header.is_sum, header.skips_unknown
-    return Recount(name, header.purpose, header.report, header.keys, *options, sql, header.about)
+    rules = header.needs, header.is_partial, header.is_sum, header.skips_unknown
+    first = {option: choices[0] for option, choices in header.options.items()}
+    others = [{**first, name: c} for name, choices in header.options.items() for c in choices[1:]]
+    for options in (first, *others):
+        full_name = " ".join([name, *(f"{option}={choice}" for option, choice in options.items())])
+        about = header.about, options
+        yield Recount(full_name, header.purpose, header.report, header.keys, *rules, sql, *about)
 
 
 def _rows_under(name: str) -> list[tuple[str, str]]:

@@ -1,13 +1,17 @@
 -- purpose = "The counters of a run are those of its launches."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "application_summary"
+-- keys = ["name"]
+-- options.by = ["run", "name"]
+-- options.fp16_convention = ["arithmetic", "packed", "scalar"]
 -- needs = ["kernel_counter"]
--- upon = "launch_work"
+-- upon = "chosen_work"
 -- is_partial = true
-with worked as (select *, fp64 + fp32 + fp16_work + tensor as flop from launch_work)
+with worked as (select *, fp64 + fp32 + fp16_work + tensor as flop from chosen_work)
 select
+    name,
     sum(launches) as launch_count,
-    count(distinct name) as kernel_count,
+    count(distinct kernel_name) as kernel_count,
     sum(ns) as total_ns,
     sum(flop) as total_flop,
     sum(flop - fp16_work + fp16) as other_flop,
@@ -23,4 +27,5 @@ select
     sum(compute_busy * ns) / sum(if(compute_busy is null, null, ns)) as compute_throughput_ratio,
     sum(memory_busy * ns) / sum(if(memory_busy is null, null, ns)) as memory_throughput_ratio
 from worked
+group by 1
 having bool_and(flop is not null and coalesce(dram, 0) > 0 and coalesce(ns, 0) > 0)

@@ -1,6 +1,7 @@
 -- purpose = "Collectives take the time of the rows."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "collectives"
+-- options.by = ["size", "kind", "call"]
 -- needs = ["kernel"]
 -- is_sum = true
 -- is_partial = true

@@ -2,6 +2,7 @@
 -- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md"
 -- report = "collectives"
 -- keys = ["collective_kind", "size_bytes", "group_size_count", "reason"]
+-- options.by = ["size", "kind"]
 -- needs = ["kernel"]
 -- is_partial = true
 -- skips_unknown = true
@@ -105,7 +106,8 @@ with
     summed as (
         select
             kind,
-            bytes,
+            if($by = 'kind', null, bytes) as bytes,
+            bool_or(bytes is not null) as has_bytes,
             group_size,
             apart,
             if(apart is null, count(*), sum(calls)) as call_count,
@@ -116,7 +118,7 @@ with
             max(most_ns) as max_ns,
             sum(sum_ns) as total_ns
         from one
-        group by kind, bytes, group_size, apart
+        group by 1, 2, group_size, apart
     )
 select
     kind as collective_kind,
@@ -151,4 +153,4 @@ select
     total_ns - quickest_ns * group_size as wait_ns,
     wait_ns / nullif(total_ns, 0) as wait_ratio
 from summed
-where bytes is not null or kind = 'barrier'
+where has_bytes or kind = 'barrier'

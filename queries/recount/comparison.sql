@@ -2,6 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "comparison"
 -- keys = ["name"]
+-- options.by = ["kernel", "op", "phase"]
 -- needs = ["attribution"]
 -- is_partial = true
 with
@@ -18,8 +19,16 @@ with
             and source_id not in (select source_id from step where run_id = $run_id)
     ),
     parts as (
-        select source_id, step_index, unnest([coalesce(name, '(unknown)'), '(all)']) as name, dur_ns
+        select
+            source_id,
+            step_index,
+            case
+                $by when 'op' then op_name when 'phase' then phase_kind else attribution.name
+            end as part_name,
+            unnest([coalesce(part_name, '(unknown)'), '(all)']) as name,
+            dur_ns
         from attribution
+        left join calling_context using (run_id, source_id, context_id)
         where
             run_id = $run_id
             and (
@@ -71,6 +80,6 @@ select
     step_count as b_step_count
 from means
 where
-    (select count(*) from source_file where run_id = $run_id) <= 1
+    (select count(*) from source_file where run_id = $run_id and recording_kind = 'timeline') <= 1
     and (select count(distinct source_id) from attribution where run_id = $run_id) = 1
     and not exists (from attribution where run_id = $run_id and dur_ns is null)

@@ -2,6 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "copies"
 -- keys = ["direction_kind"]
+-- options.by = ["size", "direction"]
 -- needs = ["transfer"]
 -- is_sum = true
 select

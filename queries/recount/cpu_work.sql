@@ -2,6 +2,7 @@
 -- writes."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "cpu_work"
+-- options.by = ["run", "source", "measurement"]
 -- needs = ["measurement", "counter"]
 -- upon = "plain_event"
 -- is_partial = true

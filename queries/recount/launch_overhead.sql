@@ -2,11 +2,12 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "launch_overhead"
 -- keys = ["name"]
+-- options.by = ["name", "run"]
 -- needs = ["kernel_counter", "device"]
 -- upon = "launch_peak"
 -- is_partial = true
 select
-    name,
+    if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
     sum(launches) as launch_count,
     sum(compute_ns) as compute_ns,
     sum(dram_ns) as bandwidth_ns,
@@ -16,5 +17,5 @@ select
     sum(flop) / nullif(sum(compute_ns), 0) * 1e9 as peak_flop_per_s,
     greatest(sum(compute_ns), sum(dram_ns), sum(l2_ns), sum(l1_ns)) / sum(ns) as roof_ratio
 from launch_peak
-group by name
+group by 1
 having bool_and(compute_ns + dram_ns is not null and coalesce(ns, 0) > 0) and roof_ratio <= 1.05

@@ -1,13 +1,16 @@
 -- purpose = "Work, bytes and rates of kernels at each memory are those of their launches."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "operational_intensity"
--- keys = ["name", "level_name"]
+-- keys = ["name", "event_id", "level_name"]
+-- options.by = ["name", "launch", "run"]
+-- options.fp16_convention = ["arithmetic", "packed", "scalar"]
 -- needs = ["kernel_counter"]
--- upon = "launch_work"
+-- upon = "chosen_work"
 -- is_partial = true
-with moved as (unpivot launch_work on dram, l2, l1 into name level_name value bytes)
+with moved as (unpivot chosen_work on dram, l2, l1 into name level_name value bytes)
 select
     name,
+    event_id,
     level_name,
     sum(launches) as launch_count,
     sum(launches) filter (where bytes > 0) as known_launch_count,
@@ -20,8 +23,12 @@ select
     total_flop / sum(ns) * 1e9 as achieved_flop_per_s,
     total_bytes / sum(ns) * 1e9 as achieved_bytes_per_s
 from moved
-group by name, level_name
+group by name, event_id, level_name
 having
     bool_and(fp64 + fp32 + fp16 + tensor is not null and coalesce(ns, 0) > 0)
     and sum(bytes) > 0
-    and count(*) = (select count(*) from launch_work as every where every.name = moved.name)
+    and count(*) = (
+        select count(*)
+        from chosen_work as every
+        where every.name = moved.name and every.event_id is not distinct from moved.event_id
+    )

@@ -2,8 +2,9 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "reported_op_by_category"
 -- keys = ["source_id", "device_id", "category_name"]
+-- options.scope = ["device", "source", "run"]
 -- needs = ["op_stat"]
--- upon = "listed_op"
+-- upon = "scoped_op"
 -- is_partial = true
 select
     source_id,
@@ -13,5 +14,5 @@ select
     sum(self_ns) / sum(sum(self_ns)) over (partition by source_id, device_id) as share_ratio,
     count(*) as op_count,
     sum(coalesce(occurrence_count, 1)) as occurrence_count
-from listed_op
+from scoped_op
 group by source_id, device_id, coalesce(category_name, type_name)

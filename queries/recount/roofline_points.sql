@@ -1,12 +1,14 @@
 -- purpose = "Points of a roofline have the work and bytes of their launches."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "roofline_points"
--- keys = ["name", "level_name"]
+-- keys = ["name", "event_id", "level_name"]
+-- options.by = ["name", "launch", "run"]
 -- needs = ["kernel_counter", "device"]
 -- upon = "launch_peak"
 -- is_partial = true
 select
-    name,
+    if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
+    if($by = 'launch', event_id, null) as event_id,
     'dram' as level_name,
     sum(launches) as launch_count,
     sum(launches) as known_launch_count,
@@ -20,5 +22,5 @@ select
     sum(if(flop = 0, launches, 0)) as zero_launch_count,
     sum(if(flop = 0, ns, 0)) as zero_ns
 from launch_peak
-group by name
+group by 1, 2
 having bool_and(compute_ns + dram_ns + l2_ns + l1_ns is not null and coalesce(ns, 0) > 0)

@@ -1,12 +1,14 @@
 -- purpose = "Kernels without floating-point work are those whose counters are zero."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "zero_ai_kernels"
--- keys = ["name", "zero_ai_kind"]
+-- keys = ["name", "event_id", "zero_ai_kind"]
+-- options.by = ["name", "launch", "run"]
 -- needs = ["kernel_counter"]
 -- upon = "launch_work"
 -- is_partial = true
 select
-    name,
+    if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
+    if($by = 'launch', event_id, null) as event_id,
     case
         when tensor_int > 0
         then 'integer'

@@ -21,13 +21,11 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 #: The files of each run: a timeline with counters, ranks, and what other programs write.
 RUNS = {
     "training": ["h100/lstm/trace.json.gz", "h100/lstm/raw.csv.gz"],
-    "others": [
-        "torch_profiler/cpu-memory/trace.json.gz",
-        "perf_stat/intel_trio/stat.txt",
-        "tensorflow_profiler/jax-cpu/host.xplane.pb",
-        "tensorflow_tools/*/*.json",
-        "caffe_time/least/caffe.log",
-    ],
+    "host": ["torch_profiler/cpu-memory/trace.json.gz"],
+    "processor": ["perf_stat/intel_trio/stat.txt"],
+    "compiled": ["tensorflow_profiler/jax-cpu/host.xplane.pb"],
+    "operators": ["tensorflow_tools/tensorflow-stats/*"],
+    "tables": ["tensorflow_tools/[i-p]*/*"],
     "counters": ["h100/micro/raw.csv.gz"],
     "other counters": [
         "nsight_compute/raw-v100-handmade/report.csv",
