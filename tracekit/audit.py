@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-_NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
+_NO_OPTIONS: Mapping[str, str | int] = MappingProxyType({})
 
 
 def audit(database: Database, run: str | None = None, phase: str = "all") -> Audit:
@@ -116,7 +116,11 @@ def _counted(database: Database, run_id: str, recount: Recount) -> pa.Table:
 
 
 def table_of(
-    database: Database, name: str, run_id: str, phase: str, options: Mapping[str, str] = _NO_OPTIONS
+    database: Database,
+    name: str,
+    run_id: str,
+    phase: str,
+    options: Mapping[str, str | int] = _NO_OPTIONS,
 ) -> pa.Table | None:
     """Return the rows of a report of the run, asked with these options; None without an answer."""
     try:
@@ -140,7 +144,7 @@ def _is_of_sweeps(query: Query) -> bool:
 
 
 def _of_table(
-    database: Database, query: Query, run_id: str, options: Mapping[str, str]
+    database: Database, query: Query, run_id: str, options: Mapping[str, str | int]
 ) -> pa.Table | None:
     """Return a report of sweeps about a run that is one: with the first of several choices."""
     if not database.has_rows_in("configuration", run_id):

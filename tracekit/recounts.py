@@ -41,7 +41,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     needs: tuple[str, ...] = ()
     upon: str | None = None
     about: tuple[str, ...] = ()
-    options: dict[str, list[str]] = {}
+    options: dict[str, list[str | int]] = {}
     is_partial: bool = False
     is_sum: bool = False
     skips_unknown: bool = False
@@ -74,7 +74,7 @@ class Recount:
     skips_unknown: bool
     sql: str
     about: tuple[str, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str | int] = field(default_factory=dict)
 
 
 @cache

@@ -1,7 +1,8 @@
--- purpose = "Speedups of a rate on more chips are quotients of the rows with the same labels."
+-- purpose = "Speedups on more chips are quotients of the rows with the same labels."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "amdahl"
 -- keys = ["over_name", "metric_name", "configuration", "over_number"]
+-- options.kind = ["rate", "utilization", "time"]
 -- about = ["over_name", "metric_name"]
 -- needs = ["configuration", "configuration_value"]
 -- upon = "table_row"
@@ -23,7 +24,14 @@ with
             own.base_number as baseline_number,
             own.value as metric_value,
             base.value as baseline_value,
-            own.value / nullif(base.value, 0) as speedup_factor,
+            case
+                $kind
+                when 'time'
+                then base.value / nullif(own.value, 0)
+                when 'utilization'
+                then own.value * own.over_number / nullif(base.value * own.base_number, 0)
+                else own.value / nullif(base.value, 0)
+            end as speedup_factor,
             1 - speedup_factor / (own.over_number / baseline_number) as overhead_ratio,
             (own.over_number - speedup_factor * baseline_number) / nullif(
                 speedup_factor * baseline_number * (own.over_number - 1)

@@ -2,6 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "attributed_op_roofline_points"
 -- keys = ["name"]
+-- options.by = ["op", "layer"]
 -- needs = ["attribution", "op_call"]
 -- upon = "op_roof"
 -- is_partial = true
@@ -9,7 +10,10 @@
 with
     works as (
         select
-            op_time.*,
+            op_time.* replace (
+                if($by = 'op', op_time.name, coalesce(op_time.module_path, '(no module)')) as name,
+                if($by = 'op', call_count, coalesce(call_count, 1)) as call_count
+            ),
             -- unknown where it is not known which peak the work has
             if(flop + bytes is null, false, not is_impossible) as is_known,
             compute_ns,
@@ -35,7 +39,7 @@ with
             ) as roof
             on roof.source_id = op_time.source_id
             and roof.unit_id is not distinct from op_time.unit_id
-        where has_kernels and name is not null and total_ns is not null
+        where has_kernels and (op_time.name is not null or $by <> 'op') and total_ns is not null
     )
 select
     name,

@@ -4,39 +4,16 @@
 -- report = "launch_bounds"
 -- keys = ["source_id", "device_id"]
 -- needs = ["attribution"]
--- upon = "plain_window"
+-- upon = "called_kernel"
 -- is_partial = true
 with
-    kernels as (
-        select
-            here.*,
-            rows.launch_event_id,
-            rows.launch_start_ns,
-            coalesce(
-                rows.launch_start_ns + rows.launch_dur_ns, rows.launch_start_ns
-            ) as call_end_ns,
-            rows.launch_dur_ns,
-            rows.launch_work_count > 1 as is_graph,
-            row_number() over (
-                partition by here.source_id, here.device_id, rows.launch_event_id
-                order by here.start_ns, here.event_id
-            )
-            = 1 as is_first
-        from plain_window as here
-        join
-            attribution as rows
-            on rows.run_id = $run_id
-            and rows.source_id = here.source_id
-            and rows.event_id = here.event_id
-        where here.work_kind = 'kernel'
-    ),
-    launches as (from kernels where is_first and launch_event_id is not null),
+    launches as (from called_kernel where is_first and launch_event_id is not null),
     waits as (
         select
             source_id,
             device_id,
             sum(greatest(start_ns - greatest(call_end_ns, from_ns), 0)) as queued_ns
-        from kernels
+        from called_kernel
         where start_ns >= launch_start_ns
         group by source_id, device_id
     ),
@@ -63,7 +40,7 @@ with
             coalesce(sum(dur_ns) filter (where launch_event_id is not null), 0)
             / nullif(sum(dur_ns), 0) as coverage_time_ratio,
             any_value(elapsed_ns) as elapsed_ns
-        from kernels
+        from called_kernel
         group by source_id, device_id
     )
 select

@@ -2,6 +2,7 @@
 -- source = "docs/metrics.md, section Layers"
 -- report = "layers"
 -- keys = ["layer_path"]
+-- options.depth = [99, 1]
 -- needs = ["calling_context"]
 -- upon = "layer_part"
 with
@@ -12,7 +13,7 @@ with
     ),
     summed as (
         select
-            module_path,
+            array_to_string(string_split(module_path, '/')[:$depth], '/') as module_path,
             sum(dur_ns) as all_ns,
             sum(if(step_index is null, 0, dur_ns)) as in_steps_ns,
             sum(dur_ns) filter (where phase_kind = 'forward') as forward,
@@ -29,7 +30,7 @@ with
             count(*) filter (where phase_kind = 'other') as other_count,
             sum(kernel_count) as kernel_count
         from layer_part
-        group by module_path
+        group by 1
     )
 select
     coalesce(module_path, '(no module)') as layer_path,

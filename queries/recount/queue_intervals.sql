@@ -1,8 +1,9 @@
--- purpose = "Kernels wait from the end of their launch to their start, counted for each of the 20
--- intervals by itself."
+-- purpose = "Kernels wait from the end of their launch to their start, counted for each interval
+-- by itself."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "queue_depth"
 -- keys = ["source_id", "device_id", "offset_ns"]
+-- options.points = [20, 7]
 -- needs = ["attribution"]
 -- upon = "plain_window"
 -- is_partial = true
@@ -36,9 +37,9 @@ with
     interval_part as (
         select
             *,
-            divide(elapsed_ns * part, 20) as from_ns,
-            divide(elapsed_ns * (part + 1), 20) as till_ns
-        from place, range(20) as parts(part)
+            divide(elapsed_ns * part, $points) as from_ns,
+            divide(elapsed_ns * (part + 1), $points) as till_ns
+        from place, range($points) as parts(part)
     ),
     span as (
         select place_index, 'busy' as span_kind, is_kernel, begin_ns, done_ns
@@ -72,7 +73,9 @@ with
             span_kind,
             greatest(0, least(done_ns, till_ns) - greatest(begin_ns, from_ns)) as part_ns,
             greatest(0, least(done_ns, till_ns) - greatest(new_ns, from_ns)) as new_part_ns,
-            is_kernel and begin_ns >= from_ns and (begin_ns < till_ns or part = 19) as is_start
+            is_kernel
+            and begin_ns >= from_ns
+            and (begin_ns < till_ns or part = $points - 1) as is_start
         from interval_part
         join more using (place_index)
         where till_ns > from_ns

@@ -34,6 +34,7 @@ RUNS = {
     ],
     "command": ["perf_stat/times/stat.txt"],
     "sweep": ["google_benchmark/aggregates/out.json"],
+    "table": ["results_table/hand-made/sweep.csv"],
     "layers": ["caffe_time/means/caffe.log"],
     "ranks": [
         "torch/hta-vit-a100-sampled-rank0of128.json.gz",

@@ -363,7 +363,9 @@ class Database:
         results = [self._answer(check, {}) for check in checks]
         return [result for result in results if len(result)]
 
-    def counted(self, text: str, run_id: str, options: Mapping[str, str] | None = None) -> pa.Table:
+    def counted(
+        self, text: str, run_id: str, options: Mapping[str, str | int] | None = None
+    ) -> pa.Table:
         """Return the rows of a recount, a SELECT of ours over stored tables, for a run."""
         return self._fetch(text, {"run_id": run_id, **(options or {})}, _whole(run_id))
 
