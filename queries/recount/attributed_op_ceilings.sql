@@ -2,6 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "attributed_op_roofline_ceilings"
 -- keys = ["device_name", "ceiling_kind", "ceiling_name"]
+-- options.provenance = ["best", "modelled"]
 -- needs = ["attribution", "op_call"]
 -- upon = "op_roof"
 -- is_partial = true

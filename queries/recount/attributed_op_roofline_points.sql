@@ -2,6 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "attributed_op_roofline_points"
 -- keys = ["name"]
+-- options.provenance = ["best", "modelled"]
 -- options.by = ["op", "layer"]
 -- needs = ["attribution", "op_call"]
 -- upon = "op_roof"

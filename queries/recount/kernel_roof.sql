@@ -1,14 +1,28 @@
 -- purpose = "Kernels on a known device are as far from its peaks as their work and time say."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "kernel_figures"
--- keys = ["name"]
+-- keys = ["name", "event_id"]
+-- options.by = ["name", "launch", "run"]
+-- options.ceiling = ["own", "fp32"]
 -- needs = ["kernel_counter", "device"]
 -- upon = "launch_peak"
 -- is_partial = true
 with
+    held as (
+        select
+            * replace (
+                if($ceiling = 'own', top_flop, fp32) as top_flop,
+                if($ceiling = 'own', top_peak, fp32_peak) as top_peak,
+                if($ceiling = 'own', top_name, 'fp32') as top_name,
+                if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
+                if($by = 'launch', event_id, null) as event_id
+            )
+        from launch_peak
+    ),
     kernel_sum as (
         select
             name,
+            event_id,
             sum(top_flop) / sum(top_peak * ns) * 1e9 as top_share,
             sum(fp32) / sum(fp32_peak * ns) * 1e9 as fp32_utilization_ratio,
             sum(top_peak * ns) / sum(ns) as peak_flop_per_s,
@@ -24,8 +38,8 @@ with
             greatest(work_ns, memory_ns, second_ns, first_ns) / sum(ns) as roof,
             sum(compute_busy * ns) / sum(ns) as compute_share,
             sum(memory_busy * ns) / sum(ns) as memory_share
-        from launch_peak
-        group by name
+        from held
+        group by name, event_id
         -- the report divides by the time of launches whose work and peak are known: here by all
         -- time, of kernels of which each launch has both
         having
@@ -33,6 +47,7 @@ with
     )
 select
     name,
+    event_id,
     if(top_share <= 1.05, top_share, null) as utilization_ratio,
     if(fp32_utilization_ratio <= 1.05, fp32_utilization_ratio, null) as fp32_utilization_ratio,
     peak_flop_per_s,

@@ -2,6 +2,7 @@
 -- source = "docs/metrics.md, sections Layers, Operators of a timeline"
 -- report = "layers"
 -- keys = ["layer_path"]
+-- options.provenance = ["best", "modelled"]
 -- needs = ["calling_context"]
 -- upon = "op_work_sum"
 -- is_partial = true

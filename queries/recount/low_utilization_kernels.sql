@@ -2,10 +2,21 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "low_utilization_kernels"
 -- keys = ["name"]
+-- options.by = ["name", "launch"]
+-- options.ceiling = ["own", "fp32"]
 -- needs = ["kernel_counter", "device"]
 -- upon = "launch_peak"
 -- is_partial = true
 with
+    held as (
+        select
+            * replace (
+                if($ceiling = 'own', top_flop, fp32) as top_flop,
+                if($ceiling = 'own', top_peak, fp32_peak) as top_peak,
+                if($by = 'launch', event_id, null) as event_id
+            )
+        from launch_peak
+    ),
     summed as (
         select
             name,
@@ -15,8 +26,8 @@ with
             sum(top_flop) / sum(top_peak * ns) * 1e9 as share,
             sum(sum(top_flop)) over () / sum(sum(top_peak * ns)) over () * 1e9 as average_ratio,
             sum(ns) / sum(sum(ns)) over () as share_ratio
-        from launch_peak
-        group by name
+        from held
+        group by name, event_id
     )
 select
     name,

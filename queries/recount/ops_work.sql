@@ -2,6 +2,7 @@
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- report = "ops"
 -- keys = ["name"]
+-- options.provenance = ["best", "modelled"]
 -- upon = "op_work_sum"
 select coalesce(name, '(no operator)') as name, * exclude (name, module_path, is_operator)
 from op_work_sum

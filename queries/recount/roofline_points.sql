@@ -2,6 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "roofline_points"
 -- keys = ["name", "event_id", "level_name"]
+-- options.level = ["dram", "l2", "l1"]
 -- options.by = ["name", "launch", "run"]
 -- needs = ["kernel_counter", "device"]
 -- upon = "launch_peak"
@@ -9,15 +10,15 @@
 select
     if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
     if($by = 'launch', event_id, null) as event_id,
-    'dram' as level_name,
+    $level as level_name,
     sum(launches) as launch_count,
     sum(launches) as known_launch_count,
     sum(ns) as total_ns,
     sum(ns) as known_ns,
     sum(flop) as known_flop,
-    sum(dram) as known_bytes,
+    sum(case $level when 'l2' then l2 when 'l1' then l1 else dram end) as known_bytes,
     sum(compute_ns) as compute_ns,
-    sum(dram_ns) as bandwidth_ns,
+    sum(case $level when 'l2' then l2_ns when 'l1' then l1_ns else dram_ns end) as bandwidth_ns,
     greatest(sum(dram_ns), sum(l2_ns), sum(l1_ns)) as memory_ns,
     sum(if(flop = 0, launches, 0)) as zero_launch_count,
     sum(if(flop = 0, ns, 0)) as zero_ns
