@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 from tests.mutation.by_audit import FIXTURES
 from tests.mutation.catalogs import original
 from tests.transformations.changes_of_counters import NSIGHT_COMPUTE, PERF
-from tests.transformations.changes_of_traces import READ_AGAIN, TRACES
+from tests.transformations.changes_of_traces import TRACES
 from tests.transformations.effects import Effect, unchanged
+from tests.transformations.exported_rows import unlike_rows
 from tests.transformations.making import RUN, Transformation, write_export
-from tests.transformations.reports import Answers, answers
+from tests.transformations.reports import Answers
 from tracekit.audit import asks_only_for_a_run
 from tracekit.catalog import catalog
 from tracekit.engine import Database
@@ -45,7 +46,11 @@ _ALL_STEPS = "0..1000"
 _TIMEOUT_S = 60
 #: Of a query that hundreds stand upon, the nearest reports are asked.
 _MAX_REPORTS = 6
-_EXPORTED = "torch_profiler/gpu-handmade/trace.json.gz"
+EXPORTED = (
+    "torch_profiler/gpu-handmade/trace.json.gz",
+    "torch_profiler/cuda-training/trace.json.gz",
+    "torch_profiler/cpu-memory/trace.json.gz",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +113,13 @@ class _Base:
 class _Export:
     """A trace that is exported and read again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, file: Path, folder: Path) -> None:
         self._folder = folder
-        ingest(FIXTURES / _EXPORTED, folder / "as it is", RUN)
+        ingest(file, folder / "as it is", RUN)
         self._database = _opened(folder / "as it is")
-        self._before = answers(self._database, "run")
 
     def noticing(self, queries: Collection[str]) -> str | None:
-        """Return what reports say otherwise of the export if these queries are others."""
+        """Return what the export lacks or tells otherwise if these queries are others."""
         if not any(catalog()[name].kind == "export" for name in queries):
             return None
         self._database.refresh()
@@ -127,8 +131,7 @@ class _Export:
             except TracekitError as error:  # users would see it
                 return str(error).partition("\n")[0]
             with original():
-                after = answers(_opened(Path(folder) / "store"), "run")
-        return next(iter(READ_AGAIN(self._before, after)), None)
+                return next(unlike_rows(self._database, _opened(Path(folder) / "store")), None)
 
 
 class Transformations:
@@ -138,7 +141,7 @@ class Transformations:
         """Ingest the files and their changes into stores in `folder`."""
         self._bases: list[_Base | _Export] = [
             *(_Base(FIXTURES / file, folder / str(number)) for number, file in enumerate(CHANGES)),
-            _Export(folder / "exported"),
+            *(_Export(FIXTURES / file, folder / Path(file).parent.name) for file in EXPORTED),
         ]
 
     def noticing(self, queries: Collection[str]) -> str | None:
