@@ -55,25 +55,37 @@ with
     ),
     peaks as (
         select
-            source_id, device_id, 0 as place, assumption_kind as kind, name as ceiling_name, value
+            source_id,
+            device_id,
+            0 as place,
+            assumption_kind as kind,
+            name as ceiling_name,
+            value,
+            'user' as origin_kind
         from devices
         join (from assumption where run_id = $run_id) as assumption using (source_id)
         where assumption_kind in ('compute', 'bandwidth', 'launch_overhead')
         union all
-        select source_id, device_id, 1, ceiling_kind, ceiling_name, value
+        select source_id, device_id, 1, ceiling_kind, ceiling_name, value, origin_kind
         from devices
         join model_ceiling using (model_name)
         union all
-        select source_id, device_id, 2, 'compute', 'reported', reported_flop_per_s
+        select source_id, device_id, 2, 'compute', 'reported', reported_flop_per_s, 'reported'
         from device
         where run_id = $run_id and reported_flop_per_s > 0
         union all
-        select source_id, device_id, 2, 'bandwidth', 'dram', reported_bytes_per_s
+        select source_id, device_id, 2, 'bandwidth', 'dram', reported_bytes_per_s, 'reported'
         from device
         where run_id = $run_id and reported_bytes_per_s > 0
     ),
     best as (
-        select source_id, device_id, kind, ceiling_name, arg_min(value, place) as value
+        select
+            source_id,
+            device_id,
+            kind,
+            ceiling_name,
+            arg_min(value, place) as value,
+            arg_min(origin_kind, place) as origin_kind
         from peaks
         where
             place < 2
@@ -95,6 +107,7 @@ select
     device_id,
     ceiling_name,
     device_name,
+    origin_kind,
     if(kind = 'compute', value, null) as peak_flop_per_s,
     if(kind = 'bandwidth', value, null) as peak_bytes_per_s,
     if(kind = 'launch_overhead', value, null) as overhead_ns,

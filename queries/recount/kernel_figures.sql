@@ -21,7 +21,10 @@ select
     total_flop / sum(ns) * 1e9 as achieved_flop_per_s,
     sum(occupancy * ns) / sum(if(occupancy is null, null, ns)) as occupancy_ratio,
     sum(compute_busy * ns) / sum(if(compute_busy is null, null, ns)) as compute_throughput_ratio,
-    sum(memory_busy * ns) / sum(if(memory_busy is null, null, ns)) as memory_throughput_ratio
+    sum(memory_busy * ns) / sum(if(memory_busy is null, null, ns)) as memory_throughput_ratio,
+    $level as level_name,
+    $fp16_convention as fp16_convention,
+    null as missing_metrics
 from chosen_work
 group by name, event_id
 having

@@ -6,8 +6,16 @@
 -- needs = ["kernel_counter", "device"]
 -- upon = "launch_peak"
 -- is_partial = true
+with
+    held as (
+        select
+            * replace (
+                if($by = 'run', (select run_name from run where run_id = $run_id), name) as name
+            )
+        from launch_peak
+    )
 select
-    if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
+    if(grouping(name) = 1, '(all)', name) as name,
     sum(launches) as launch_count,
     sum(compute_ns) as compute_ns,
     sum(dram_ns) as bandwidth_ns,
@@ -15,7 +23,12 @@ select
     sum(flop) as total_flop,
     sum(dram) as total_bytes,
     sum(flop) / nullif(sum(compute_ns), 0) * 1e9 as peak_flop_per_s,
-    greatest(sum(compute_ns), sum(dram_ns), sum(l2_ns), sum(l1_ns)) / sum(ns) as roof_ratio
-from launch_peak
-group by 1
-having bool_and(compute_ns + dram_ns is not null and coalesce(ns, 0) > 0) and roof_ratio <= 1.05
+    greatest(sum(compute_ns), sum(dram_ns), sum(l2_ns), sum(l1_ns)) / sum(ns) as roof_ratio,
+    grouping(name) = 1 as is_total,
+    'arithmetic' as fp16_convention
+from held
+group by grouping sets ((name), ())
+having
+    (grouping(name) = 0 or count(*) = (select count(*) from launch_work))
+    and bool_and(compute_ns + dram_ns is not null and coalesce(ns, 0) > 0)
+    and roof_ratio <= 1.05

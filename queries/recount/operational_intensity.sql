@@ -21,11 +21,15 @@ select
     sum(if(bytes > 0, fp64 + fp32 + fp16_work + tensor, 0))
     / nullif(total_bytes, 0) as intensity_flop_per_byte,
     total_flop / sum(ns) * 1e9 as achieved_flop_per_s,
-    total_bytes / sum(ns) * 1e9 as achieved_bytes_per_s
+    total_bytes / sum(ns) * 1e9 as achieved_bytes_per_s,
+    'all' as precision_name,
+    'arithmetic' as fp16_convention,
+    if(bool_and(bytes > 0), null, level_name || ': no bytes') as reason
 from moved
 group by name, event_id, level_name
 having
-    bool_and(fp64 + fp32 + fp16 + tensor is not null and coalesce(ns, 0) > 0)
+    bool_and(bytes is not null)
+    and bool_and(fp64 + fp32 + fp16 + tensor is not null and coalesce(ns, 0) > 0)
     and sum(bytes) > 0
     and count(*) = (
         select count(*)

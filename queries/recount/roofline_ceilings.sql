@@ -43,7 +43,9 @@ select
     if(ceiling_kind = 'compute', work_of[ceiling_name], null) as work_flop,
     if(ceiling_kind = 'bandwidth', work_of[ceiling_name], null) as work_bytes,
     total_ns,
-    origin_kind
+    origin_kind,
+    source_text,
+    $run_id as run_id
 from works
 join model_ceiling on model_name = device_name
 where

@@ -8,6 +8,8 @@
 -- upon = "launch_peak"
 -- is_partial = true
 select
+    $run_id as run_id,
+    (select any_value(run_name) from run where run_id = $run_id) as run_name,
     if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
     if($by = 'launch', event_id, null) as event_id,
     $level as level_name,

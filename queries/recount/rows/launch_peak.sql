@@ -3,7 +3,11 @@
 -- upon = "launch_work"
 with
     peak as (
-        select source_id, device_id, map_from_entries(list((ceiling_name, value))) as peaks
+        select
+            source_id,
+            device_id,
+            map_from_entries(list((ceiling_name, value))) as peaks,
+            map_from_entries(list((ceiling_name, source_text))) as texts
         from device
         join model_ceiling on model_name = device.name
         where run_id = $run_id and not exists (from assumption where run_id = $run_id)
@@ -44,6 +48,7 @@ select
         else 'tensor_int8'
     end as top_name,
     peaks[top_name] as top_peak,
+    texts[top_name] as top_text,
     peaks['fp32'] as fp32_peak,
     1e9 * (
         fp64 / peaks['fp64']
