@@ -47,6 +47,7 @@ with
             link_kind,
             -- reasons with the same time are sorted by their kernels, then by their texts
             max(kernels) as kernels,
+            min_by(reason, (- kernels, reason)) as reason,
             any_value(nullif(most_ns, -1)) as ns
         from apart
         join main using (source_id, link_kind)
@@ -63,6 +64,7 @@ select
     if(count_if(is_known) > 0, sum(dur_ns) filter (where is_known), 0) as known_ns,
     known_ns / nullif(total_ns, 0) as known_time_ratio,
     any_value(first.kernels) as reason_count,
+    any_value(first.reason) as reason,
     any_value(first.ns) as reason_ns,
     (
         select rank_index

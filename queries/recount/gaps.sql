@@ -10,6 +10,7 @@ select
     device_id,
     kind as gap_kind,
     why as reason,
+    any_value(rank_index) as rank_index,
     any_value(elapsed_ns) as elapsed_ns,
     sum(ns) as total_ns,
     count(*) as gap_count,

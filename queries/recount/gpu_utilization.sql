@@ -20,6 +20,7 @@ with
 select
     source_id,
     device_id,
+    any_value(rank_index) as rank_index,
     count(*) as kernel_count,
     sum(dur_ns) as sum_ns,
     sum(greatest(0, end_ns - greatest(start_ns, coalesce(reach_ns, start_ns)))) as busy_ns,

@@ -24,6 +24,7 @@ select
     elapsed_ns
     - sum(greatest(0, end_ns - greatest(start_ns, coalesce(reach_ns, start_ns)))) as exposed_ns,
     elapsed_ns,
+    any_value(rank_index) as rank_index,
     exposed_ns / elapsed_ns as share_ratio
 from reached
 group by source_id, device_id, elapsed_ns

@@ -20,6 +20,7 @@ select
     source_id,
     device_id,
     stream_id,
+    any_value(rank_index) as rank_index,
     sum(dur_ns) as sum_ns,
     sum(greatest(0, end_ns - greatest(start_ns, coalesce(reach_ns, start_ns)))) as busy_ns,
     count(*) filter (where is_kernel) as kernel_count,

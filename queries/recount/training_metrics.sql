@@ -72,7 +72,10 @@ select
         count(*) = 1 or count(distinct rank_index) = count(*), sum(rate * samples), null
     ) as samples_per_s,
     if(count(ns) = count(*), sum(busy_ns) / sum(ns), null) as busy_ratio,
-    sum(devices) as device_count
+    sum(devices) as device_count,
+    if(
+        exists (from kernel_counter where run_id = $run_id), null, 'operations: not_collected'
+    ) as reason
 from source, sample
 having
     bool_and(is_plain)

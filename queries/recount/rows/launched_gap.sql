@@ -27,7 +27,7 @@ with
     edges as (
         from work
         union all by name
-        select source_id, device_id, window_end_ns as start_ns
+        select source_id, device_id, window_end_ns as start_ns, any_value(rank_index) as rank_index
         from work
         join source_window using (source_id)
         group by all
@@ -63,6 +63,9 @@ select
     coalesce(op_name, name) as next_name,
     end_ns - start_ns as next_ns,
     elapsed_ns,
+    previous.name as previous_name,
+    rank_index,
+    window_start_ns,
     coalesce(reach_ns, window_start_ns) as gap_start_ns,
     start_ns as gap_end_ns,
     if(event_id is null, previous.launch_thread_id, launch_thread_id) as thread_id,

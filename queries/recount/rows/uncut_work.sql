@@ -18,6 +18,7 @@ select
     ) as is_kernel,
     is_collective,
     name,
+    coalesce(source_rank, device_rank) as rank_index,
     step_index,
     start_ns,
     start_ns + dur_ns as end_ns,
@@ -30,6 +31,17 @@ select
     launch_reason
 from attribution
 left join kernel_kind using (source_id, event_id)
+left join
+    (
+        select source_id, rank_index as source_rank from source_file where run_id = $run_id
+    ) as source_file using (source_id)
+left join
+    (
+        select source_id, device_id, any_value(rank_index) as device_rank
+        from device
+        where run_id = $run_id
+        group by all
+    ) as device using (source_id, device_id)
 where run_id = $run_id
 qualify
     bool_and(
