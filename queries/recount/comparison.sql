@@ -77,7 +77,17 @@ select
     stddev_ns as a_stddev_ns,
     stddev_ns as b_stddev_ns,
     step_count as a_step_count,
-    step_count as b_step_count
+    step_count as b_step_count,
+    'same' as change_kind,
+    false as is_beyond_noise,
+    'name' as match_basis,
+    if(name = '(all)', 'total', 'part') as row_kind,
+    case
+        when step_count is null
+        then 'not by steps: spread unknown'
+        when step_count < 2
+        then 'fewer than 2 steps: spread unknown'
+    end as reason
 from means
 where
     (select count(*) from source_file where run_id = $run_id and recording_kind = 'timeline') <= 1

@@ -40,7 +40,8 @@ select
     work_ns,
     if(step_count > 0, unmarked_ns, 0) as outside_ns,
     all_step_count,
-    $run_id as run_id
+    $run_id as run_id,
+    (select any_value(run_name) from run where run_id = $run_id) as run_name
 from work, marked
 where
     -- steps of one kind, all of sources with work, which is all of these steps

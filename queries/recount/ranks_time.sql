@@ -10,6 +10,7 @@ select
     source_id,
     device_id,
     any_value(covered_time.elapsed_ns) as elapsed_ns,
+    any_value(covered_time.elapsed_ns) as recorded_ns,
     sum(more_compute_ns) as compute_ns,
     sum(more_collective_ns) as communication_ns,
     sum(more_kernel_ns) - sum(more_compute_ns) as exposed_communication_ns,

@@ -17,6 +17,13 @@ select
     if(
         count(*) > 1, (max(step_ns) - min(step_ns)) / nullif(median(step_ns), 0), null
     ) as spread_ratio,
-    min(end_ns - step_ns) as start_ns
+    min(end_ns - step_ns) as start_ns,
+    'host' as step_kind,
+    if(count(*) = 1, 'one step only', null) as reason,
+    (
+        select rank_index
+        from source_file
+        where run_id = $run_id and source_file.source_id = plain_step.source_id
+    ) as rank_index
 from plain_step
 group by source_id

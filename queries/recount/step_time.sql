@@ -16,7 +16,9 @@ select
     max(dur_ns) as max_ns,
     stddev(dur_ns) as stddev_ns,
     sum(dur_ns) as total_ns,
-    (max(dur_ns) - min(dur_ns)) / nullif(median(dur_ns), 0) as spread_ratio
+    (max(dur_ns) - min(dur_ns)) / nullif(median(dur_ns), 0) as spread_ratio,
+    null as part_kind,
+    null as share_ratio
 from step
 where run_id = $run_id and dur_ns is not null
 group by source_id, device_id, step_kind
