@@ -45,6 +45,12 @@ with
 select
     name,
     sum(call_count) as launch_count,
+    'dram' as level_name,
+    'modelled' as byte_definition,
+    if(
+        count(is_known) = count(*), sum(if(is_known and flop = 0, call_count, 0)), null
+    ) as zero_launch_count,
+    if(count(is_known) = count(*), sum(if(is_known and flop = 0, total_ns, 0)), null) as zero_ns,
     if(count(is_known) = count(*), sum(if(is_known, call_count, 0)), null) as known_launch_count,
     sum(total_ns) as total_ns,
     if(count(is_known) = count(*), sum(if(is_known, total_ns, null)), null) as known_ns,

@@ -1,6 +1,5 @@
 -- purpose = "Operators of a profiler's table that reports count: of the device if it has any, and
--- of
--- compiled programs if there are any; without idle time."
+-- of compiled programs if there are any; without idle time."
 with
     listed as (
         select
@@ -15,5 +14,12 @@ with
 from listed
 where
     (select bool_and(self_ns is not null) from listed)
+    -- of pages that tell the same operators, reports count one
+    and (
+        select count(distinct(format_name, metadata_json ->> '$.tool'))
+        from source_file
+        where run_id = $run_id and source_id in (select source_id from listed)
+    )
+    = 1
     and side_kind = if(has_device, 'device', 'host')
     and op_kind = if(has_hlo, 'hlo', 'framework')

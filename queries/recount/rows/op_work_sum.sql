@@ -5,6 +5,14 @@ select
     name,
     module_path,
     grouping(name) = 0 as is_operator,
+    case
+        when bool_and(has_kernels)
+        then 'kernels'
+        when bool_or(has_kernels)
+        then 'mixed'
+        else 'host operators'
+    end as basis,
+    if(count(coalesce(flop, bytes)) > 0, 'modelled', null) as provenance_kind,
     sum(flop) as total_flop,
     sum(bytes) as total_bytes,
     if(count(flop + bytes) > 0, sum(if(flop is null or bytes is null, null, total_ns)), 0)
