@@ -32,6 +32,7 @@ with
         from given_peak
     )
 select
+    $run_id as run_id,
     device_name,
     if(ceiling_name = 'dram', 'bandwidth', 'compute') as ceiling_kind,
     ceiling_name,

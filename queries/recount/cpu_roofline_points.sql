@@ -37,6 +37,8 @@ with
         having count(dur_ns) = count(*)
     )
 select
+    $run_id as run_id,
+    (select any_value(run_name) from run where run_id = $run_id) as run_name,
     'dram' as level_name,
     1 as launch_count,
     1 as known_launch_count,

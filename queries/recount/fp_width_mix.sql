@@ -27,6 +27,8 @@ with
 select
     precision_name,
     width_name,
+    $run_id as run_id,
+    (select any_value(run_name) from run where run_id = $run_id) as name,
     sum(value) as inst_count,
     sum(amount * value) as total_flop,
     -- shares are of all that there are

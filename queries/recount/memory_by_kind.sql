@@ -16,6 +16,8 @@ select
         count(address) = count(*), sum(size_bytes) filter (where size_bytes > 0), null
     ) as allocated_bytes,
     max(total_allocated_bytes) as peak_bytes,
+    true as is_total,
+    if(max(total_allocated_bytes) > 0 and count(address) = 0, 1.0, null) as share_ratio,
     max(total_reserved_bytes) as reserved_peak_bytes
 from memory_event
 where

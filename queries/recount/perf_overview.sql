@@ -11,6 +11,10 @@ select
     measurement_index,
     null as part_name,
     measurement.dur_ns,
+    $run_id as run_id,
+    if(
+        target_kind = 'command' and value_of['task-clock'] is not null, 'task-clock', null
+    ) as active_basis,
     value_of['instructions'] / nullif(value_of['cycles'], 0) as ipc,
     value_of['branch-misses'] / nullif(value_of['branches'], 0) as branch_miss_ratio,
     value_of['cache-misses'] / nullif(value_of['cache-references'], 0) as cache_miss_ratio,
@@ -50,7 +54,17 @@ select
         null,
         least(running_of['dtlb-load-misses'], running_of['dtlb-loads'])
     ) as dtlb_miss_running_ratio,
-    if(used_cpu_count is null, null, running_of['task-clock']) as used_cpu_running_ratio
+    if(used_cpu_count is null, null, running_of['task-clock']) as used_cpu_running_ratio,
+    least(
+        ipc_running_ratio,
+        branch_miss_running_ratio,
+        clock_running_ratio,
+        cache_miss_running_ratio,
+        l1d_miss_running_ratio,
+        llc_miss_running_ratio,
+        dtlb_miss_running_ratio,
+        used_cpu_running_ratio
+    ) as running_ratio
 from plain_event
 join (from measurement where run_id = $run_id) as measurement using (source_id, measurement_index)
 join (from source_file where run_id = $run_id) as source_file using (source_id)
