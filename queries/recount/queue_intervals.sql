@@ -17,6 +17,7 @@ with
             start_ns - from_ns as begin_ns,
             end_ns - from_ns as done_ns,
             elapsed_ns,
+            rank_index,
             case
                 when is_kernel and launch_start_ns <= start_ns
                 then greatest(launch_end_ns - from_ns, 0)
@@ -29,6 +30,7 @@ with
             any_value(source_id) as source_id,
             any_value(device_id) as device_id,
             any_value(elapsed_ns) as elapsed_ns,
+            any_value(rank_index) as rank_index,
             count(queued_ns) > 0 as is_known
         from work
         group by place_index
@@ -85,6 +87,7 @@ select
     device_id,
     from_ns as offset_ns,
     till_ns - from_ns as interval_ns,
+    any_value(rank_index) as rank_index,
     count(*) filter (where is_start) as launch_count,
     if(
         is_known, sum(if(span_kind = 'waiting', part_ns, 0)) / interval_ns, null
