@@ -31,4 +31,5 @@ from times
 where
     (select count(*) from source_file where run_id = $run_id) = 1
     and not exists (from attribution where run_id = $run_id)
+    and not exists (from op_stat where run_id = $run_id)
 group by name

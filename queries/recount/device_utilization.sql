@@ -161,8 +161,9 @@ left join
     on peaks.source_id = coalesce(op_sums.source_id, busy.source_id)
     and peaks.device_id = coalesce(op_sums.device_id, busy.device_id)
 where
-    -- the same operators in several formats
+    -- the same operators in several formats, or pages of one
     (select count(distinct format_name) from source_file where run_id = $run_id) <= 1
+    and (select count(distinct source_id) from op_stat where run_id = $run_id) <= 1
     -- starts and ends of copies are no work
     and not exists (
         from kernel

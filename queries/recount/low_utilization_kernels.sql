@@ -2,7 +2,6 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "low_utilization_kernels"
 -- keys = ["name"]
--- options.by = ["name", "launch"]
 -- options.ceiling = ["own", "fp32"]
 -- needs = ["kernel_counter", "device"]
 -- upon = "launch_peak"
@@ -13,7 +12,7 @@ with
             * replace (
                 if($ceiling = 'own', top_flop, fp32) as top_flop,
                 if($ceiling = 'own', top_peak, fp32_peak) as top_peak,
-                if($by = 'launch', event_id, null) as event_id
+                if($ceiling = 'own', top_name, 'fp32') as top_name
             )
         from launch_peak
     ),
@@ -34,7 +33,7 @@ with
             sum(sum(top_flop)) over () / sum(sum(top_peak * ns)) over () * 1e9 as average_ratio,
             sum(ns) / sum(sum(ns)) over () as share_ratio
         from held
-        group by name, event_id
+        group by name
     )
 select
     name,

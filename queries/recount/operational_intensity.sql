@@ -23,7 +23,7 @@ select
     total_flop / sum(ns) * 1e9 as achieved_flop_per_s,
     total_bytes / sum(ns) * 1e9 as achieved_bytes_per_s,
     'all' as precision_name,
-    'arithmetic' as fp16_convention,
+    $fp16_convention as fp16_convention,
     if(bool_and(bytes > 0), null, level_name || ': no bytes') as reason
 from moved
 group by name, event_id, level_name

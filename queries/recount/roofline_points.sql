@@ -25,5 +25,5 @@ select
     sum(if(flop = 0, launches, 0)) as zero_launch_count,
     sum(if(flop = 0, ns, 0)) as zero_ns
 from launch_peak
-group by 1, 2
+group by 3, 4
 having bool_and(compute_ns + dram_ns + l2_ns + l1_ns is not null and coalesce(ns, 0) > 0)
