@@ -12,7 +12,8 @@
 -- is unknown"
 -- name = "full name; parentheses mark rows that are not parts: (step), (elapsed), (device busy),
 -- (device idle), (all); (unknown): parts without a name"
--- a_ns = "DOUBLE: time in A: mean per step, or of the recording; mean over sources (ranks)"
+-- a_ns = "DOUBLE: time in A: mean per step (of a total of all steps, too), or of the recording;
+-- mean over sources (ranks)"
 -- b_ns = "DOUBLE: the same for B"
 -- delta_ns = "DOUBLE: b_ns - a_ns"
 -- delta_ratio = "DOUBLE: delta_ns / a_ns"
@@ -26,7 +27,8 @@
 -- a_stddev_ns = "DOUBLE: standard deviation over the steps of A; a step without the part counts
 -- as 0 ns"
 -- b_stddev_ns = "DOUBLE: the same for B"
--- a_step_count = "BIGINT: steps in the mean a_ns; NULL: whole recording"
+-- a_step_count = "BIGINT: steps whose own times are in the mean a_ns; NULL: a total of the
+-- recording, divided by its steps if there are any"
 -- b_step_count = "BIGINT: the same for B"
 -- match_basis = "VARCHAR: how A and B were matched: name, or owner (operator of a kernel, caller
 -- of an operator) with module and shapes if both runs have them; NULL for only A and only B"
