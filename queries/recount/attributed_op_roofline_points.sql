@@ -4,6 +4,7 @@
 -- keys = ["name"]
 -- options.provenance = ["best", "modelled"]
 -- options.by = ["op", "layer"]
+-- options.level = ["dram", "all", "l2"]
 -- needs = ["attribution", "op_call"]
 -- upon = "op_roof"
 -- is_partial = true
@@ -16,7 +17,7 @@ with
                 if($by = 'op', call_count, coalesce(call_count, 1)) as call_count
             ),
             -- unknown where it is not known which peak the work has
-            if(flop + bytes is null, false, not is_impossible) as is_known,
+            if(flop + bytes is null or $level = 'l2', false, not is_impossible) as is_known,
             compute_ns,
             memory_ns,
             -- whole numbers are no floating-point work, unless tensor cores have a peak for them
