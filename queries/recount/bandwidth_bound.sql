@@ -5,6 +5,7 @@
 -- needs = ["kernel_counter", "device"]
 -- upon = "launch_roof"
 -- is_partial = true
+-- skips_unknown = true
 select
     source_id,
     device_id,

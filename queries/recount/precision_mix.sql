@@ -3,7 +3,7 @@
 -- report = "precision_mix"
 -- keys = ["name", "precision_name"]
 -- options.by = ["run", "name"]
--- options.fp16_convention = ["arithmetic", "packed", "scalar"]
+-- options.fp16_convention = ["arithmetic", "packed"]
 -- needs = ["kernel_counter"]
 -- upon = "chosen_work"
 -- is_partial = true

@@ -12,6 +12,7 @@ from tracekit.catalog import known
 from tracekit.engine import Database
 from tracekit.formulas import unlike_formulas
 from tracekit.intake import Options, ingest
+from tracekit.joins import join
 from tracekit.limits import Limits
 from tracekit.store import open_store
 
@@ -21,6 +22,7 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 #: The files of each run: a timeline with counters, ranks, and what other programs write.
 RUNS = {
     "training": ["h100/lstm/trace.json.gz", "h100/lstm/raw.csv.gz"],
+    "joined": ["h100/conv2d-tf32-b32/trace.json.gz", "h100/conv2d-tf32-b32/raw.csv.gz"],
     "host": ["torch_profiler/cpu-memory/trace.json.gz"],
     "processor": ["perf_stat/intel_trio/stat.txt"],
     "compiled": ["tensorflow_profiler/jax-cpu/host.xplane.pb"],
@@ -74,6 +76,8 @@ class _Recording:
         for file in files:
             ingest(file, store, Options(run_name="run"))
         self._database = Database(open_store(store), Limits(timeout_s=_TIMEOUT_S))
+        if store.name == "joined":
+            join(self._database, "run", "run")
         self._run_id = self._database.run_id(None)
         self._tables: dict[str, pa.Table] = {
             name: table

@@ -26,7 +26,12 @@ with
             1e9 * dram / peaks['dram'] as dram_ns,
             1e9 * l2 / peaks['l2'] as l2_ns,
             1e9 * l1 / peaks['l1'] as l1_ns,
-            sum(ns) over (partition by source_id) as elapsed_ns
+            -- of counters alone; steps are the window of a timeline
+            if(
+                exists (from attribution where run_id = $run_id),
+                null,
+                sum(ns) over (partition by source_id)
+            ) as elapsed_ns
         from launch_work
         join known_peak using (source_id, device_id)
         left join

@@ -1,17 +1,60 @@
--- purpose = "Launches with counters of all precisions, of runs that no timeline is joined to: their
--- operations and bytes, as the definitions of the counters say."
+-- purpose = "Launches with counters of all precisions, or of the timeline that counters are joined
+-- to: their operations and bytes, as the definitions of the counters say."
 with
+    -- a launch of a timeline has the mean of the launches that match it
+    matched as (
+        select
+            source_id as join_id,
+            match_index,
+            avg(columns('(_inst|_flop|_bytes|_sector_count|_cycle_count|_ratio)$'))
+        from match_counter
+        where run_id = $run_id
+        group by source_id, match_index
+        having max(coalesce(launch_count, 1)) = 1
+    ),
+    counted as (
+        from kernel_counter
+        where
+            run_id = $run_id
+            and not exists (from source_file where run_id = $run_id and recording_kind = 'join')
+        union all by name
+        select
+            kernel.run_id,
+            kernel.source_id,
+            kernel.event_id,
+            kernel.device_id,
+            kernel.name,
+            kernel.launch_count,
+            kernel.grid_x,
+            kernel.grid_y,
+            kernel.grid_z,
+            kernel.block_x,
+            kernel.block_y,
+            kernel.block_z,
+            work.dur_ns,
+            matched.* exclude (join_id, match_index)
+        from kernel
+        join (from attribution where run_id = $run_id) as work using (source_id, event_id)
+        left join
+            (from kernel_match where run_id = $run_id) as found
+            on found.launch_source_id = kernel.source_id
+            and found.event_id = kernel.event_id
+        left join
+            matched on matched.join_id = found.source_id and matched.match_index = found.match_index
+        where
+            kernel.run_id = $run_id
+            and (select count(distinct source_id) from kernel_match where run_id = $run_id) = 1
+    ),
     listed as (
         select
             counter.*,
             try_cast(device.compute_capability as double) as capability,
             coalesce(dur_ns, round(elapsed_cycles / sm_clock_hz * 1e9)) as ns,
             ns * 1e-9 * sm_clock_hz as cycles
-        from kernel_counter as counter
+        from counted as counter
         left join device using (run_id, source_id, device_id)
         where
             run_id = $run_id
-            and not exists (from source_file where run_id = $run_id and recording_kind = 'join')
             -- of one report only: the launches of others can be the same
             and not exists (
                 select launch_key
