@@ -1,7 +1,7 @@
 -- purpose = "A run on a known device is as far from its peaks as its launches together."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "application_summary"
--- needs = ["kernel_counter", "device"]
+-- needs = ["device"]
 -- upon = "launch_peak"
 with
     summed as (

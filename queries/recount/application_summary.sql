@@ -4,7 +4,6 @@
 -- keys = ["name"]
 -- options.by = ["run", "name"]
 -- options.fp16_convention = ["arithmetic", "packed", "scalar"]
--- needs = ["kernel_counter"]
 -- upon = "chosen_work"
 -- is_partial = true
 with worked as (select *, fp64 + fp32 + fp16_work + tensor as flop from chosen_work)

@@ -2,7 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "below_roof"
 -- keys = ["source_id", "device_id", "name"]
--- needs = ["kernel_counter", "device"]
+-- needs = ["device"]
 -- upon = "launch_roof"
 -- is_partial = true
 -- skips_unknown = true

@@ -2,7 +2,6 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "data_without_counters"
 -- keys = ["source_id"]
--- needs = ["kernel_counter"]
 -- upon = "launch_work"
 -- is_partial = true
 select

@@ -2,7 +2,6 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "kernel_figures"
 -- keys = ["name"]
--- needs = ["kernel_counter"]
 -- upon = "launch_work"
 -- is_partial = true
 select

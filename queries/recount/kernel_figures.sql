@@ -5,7 +5,6 @@
 -- options.by = ["name", "launch", "run"]
 -- options.fp16_convention = ["arithmetic", "packed", "scalar"]
 -- options.level = ["dram", "l2", "l1"]
--- needs = ["kernel_counter"]
 -- upon = "chosen_work"
 -- is_partial = true
 select

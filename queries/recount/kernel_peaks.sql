@@ -2,7 +2,7 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "kernel_figures"
 -- keys = ["name"]
--- needs = ["kernel_counter", "device"]
+-- needs = ["device"]
 -- upon = "launch_peak"
 -- is_partial = true
 with

@@ -4,7 +4,7 @@
 -- keys = ["name", "event_id"]
 -- options.by = ["name", "launch", "run"]
 -- options.ceiling = ["own", "fp32"]
--- needs = ["kernel_counter", "device"]
+-- needs = ["device"]
 -- upon = "launch_peak"
 -- is_partial = true
 with

@@ -3,7 +3,7 @@
 -- report = "launch_overhead"
 -- keys = ["name"]
 -- options.by = ["name", "run"]
--- needs = ["kernel_counter", "device"]
+-- needs = ["device"]
 -- upon = "launch_peak"
 -- is_partial = true
 with

@@ -3,7 +3,7 @@
 -- report = "low_utilization_kernels"
 -- keys = ["name"]
 -- options.ceiling = ["own", "fp32"]
--- needs = ["kernel_counter", "device"]
+-- needs = ["device"]
 -- upon = "launch_peak"
 -- is_partial = true
 with

@@ -4,7 +4,6 @@
 -- keys = ["name", "event_id", "level_name"]
 -- options.by = ["name", "launch", "run"]
 -- options.fp16_convention = ["arithmetic", "packed", "scalar"]
--- needs = ["kernel_counter"]
 -- upon = "chosen_work"
 -- is_partial = true
 with moved as (unpivot chosen_work on dram, l2, l1 into name level_name value bytes)

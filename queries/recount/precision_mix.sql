@@ -4,7 +4,6 @@
 -- keys = ["name", "precision_name"]
 -- options.by = ["run", "name"]
 -- options.fp16_convention = ["arithmetic", "packed"]
--- needs = ["kernel_counter"]
 -- upon = "chosen_work"
 -- is_partial = true
 with

@@ -3,7 +3,6 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "roofline_ceilings"
 -- keys = ["device_name", "ceiling_kind", "ceiling_name"]
--- needs = ["kernel_counter"]
 -- upon = "launch_work"
 -- skips_unknown = true
 -- is_partial = true

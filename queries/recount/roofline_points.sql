@@ -4,7 +4,7 @@
 -- keys = ["name", "event_id", "level_name"]
 -- options.level = ["dram", "l2", "l1"]
 -- options.by = ["name", "launch", "run"]
--- needs = ["kernel_counter", "device"]
+-- needs = ["device"]
 -- upon = "launch_peak"
 -- is_partial = true
 select

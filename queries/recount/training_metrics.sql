@@ -74,7 +74,10 @@ select
     if(count(ns) = count(*), sum(busy_ns) / sum(ns), null) as busy_ratio,
     sum(devices) as device_count,
     if(
-        exists (from kernel_counter where run_id = $run_id), null, 'operations: not_collected'
+        exists (from kernel_counter where run_id = $run_id)
+        or exists (from kernel_match where run_id = $run_id),
+        null,
+        'operations: not_collected'
     ) as reason
 from source, sample
 having

@@ -3,7 +3,6 @@
 -- report = "zero_ai_kernels"
 -- keys = ["name", "event_id", "zero_ai_kind"]
 -- options.by = ["name", "launch", "run"]
--- needs = ["kernel_counter"]
 -- upon = "launch_work"
 -- is_partial = true
 select

@@ -74,11 +74,12 @@ def files_of(pattern: str) -> list[Path]:
 class _Recording:
     def __init__(self, store: Path, files: list[Path]) -> None:
         for file in files:
-            ingest(file, store, Options(run_name="run"))
+            is_joined = file is files[-1] and store.name == "joined"
+            ingest(file, store, Options(run_name="counters" if is_joined else "run"))
         self._database = Database(open_store(store), Limits(timeout_s=_TIMEOUT_S))
         if store.name == "joined":
-            join(self._database, "run", "run")
-        self._run_id = self._database.run_id(None)
+            join(self._database, "run", "counters")
+        self._run_id = self._database.run_id("run")
         self._tables: dict[str, pa.Table] = {
             name: table
             for name in audit._reports("all")
