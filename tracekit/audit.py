@@ -23,6 +23,7 @@ __all__ = [
     "asks_only_for_a_run",
     "audit",
     "contradictions",
+    "counted",
     "identities",
     "table_of",
 ]
@@ -74,7 +75,7 @@ def unlike_recounts(
         contradiction
         for recount in chosen
         if (table := _asked(database, run_id, tables, recount)) is not None
-        for contradiction in unlike(recount, table, _counted(database, run_id, recount))
+        for contradiction in unlike(recount, table, counted(database, run_id, recount))
     ]
 
 
@@ -109,7 +110,8 @@ def asks_only_for_a_run(query: Query) -> bool:
     return query.kind in ("report", "finding") and has_run and required <= {"run_id"}
 
 
-def _counted(database: Database, run_id: str, recount: Recount) -> pa.Table:
+def counted(database: Database, run_id: str, recount: Recount) -> pa.Table:
+    """Return the rows of a recount for a run, with the options that it is about."""
     # DuckDB refuses values for parameters that a statement does not have
     used = {name: choice for name, choice in recount.options.items() if f"${name}" in recount.sql}
     return database.counted(recount.sql, run_id, used)
