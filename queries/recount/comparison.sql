@@ -2,8 +2,9 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "comparison"
 -- keys = ["name"]
--- options.by = ["kernel", "op", "phase"]
+-- options.by = ["kernel", "op", "phase", "category"]
 -- needs = ["attribution"]
+-- upon = "kernel_kind"
 -- is_partial = true
 with
     steps as (
@@ -23,12 +24,27 @@ with
             source_id,
             step_index,
             case
-                $by when 'op' then op_name when 'phase' then phase_kind else attribution.name
+                $by
+                when 'op'
+                then op_name
+                when 'phase'
+                then phase_kind
+                when 'category'
+                then
+                    case
+                        when work_kind <> 'kernel'
+                        then work_kind
+                        when is_collective
+                        then 'communication'
+                        else 'compute'
+                    end
+                else attribution.name
             end as part_name,
             unnest([coalesce(part_name, '(unknown)'), '(all)']) as name,
             dur_ns
         from attribution
         left join calling_context using (run_id, source_id, context_id)
+        left join kernel_kind using (source_id, event_id)
         where
             run_id = $run_id
             and (
@@ -93,3 +109,4 @@ where
     (select count(*) from source_file where run_id = $run_id and recording_kind = 'timeline') <= 1
     and (select count(distinct source_id) from attribution where run_id = $run_id) = 1
     and not exists (from attribution where run_id = $run_id and dur_ns is null)
+    and ($by <> 'category' or (select bool_and(is_collective is not null) from kernel_kind))
