@@ -20,4 +20,4 @@ having
             || '|branch|cache-|l1-|llc-|[di]tlb-|stalled-cycles|msr/)'
         )
     )
-    and count(distinct source_id) = 1
+    and count(distinct(source_id, measurement_index)) = 1
