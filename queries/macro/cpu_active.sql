@@ -42,7 +42,7 @@ with
             slot_key,
             arg_min(quantity, event_name) filter (where quantity_kind = 'task_clock') as task_ns,
             arg_min(running_ratio, event_name) filter (
-                where quantity_kind = 'task_clock'
+                where quantity_kind = 'task_clock' and quantity is not null
             ) as task_ratio,
             bool_or(quantity_kind = 'task_clock') as has_task_clock,
             bool_or(quantity_kind = 'cpu_clock') as has_cpu_clock,
