@@ -27,6 +27,8 @@ where
     and (select count(rank_index) = 0 from source_file where run_id = $run_id)
     and (select count(rank_index) = 0 from device where run_id = $run_id)
     and is_timed is distinct from false
+    -- steps of a profiler's own tables have no marks
+    and not exists (from step where run_id = $run_id and step_kind = 'reported')
     and (
         worked.source_id is not null
         or source_id not in (select source_id from kernel where run_id = $run_id)

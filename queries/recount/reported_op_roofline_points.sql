@@ -14,7 +14,10 @@ with
             and count(distinct op_kind) over () = 1
             and count(distinct device_id) over () <= 1
     )
-select name, sum(coalesce(occurrence_count, 1)) as launch_count, sum(self_ns) as total_ns
+select
+    name,
+    sum(coalesce(occurrence_count, 1)) as launch_count,
+    sum(coalesce(self_ns, dur_ns)) as total_ns
 from told
 where (select count(distinct source_id) from told) = 1
 group by name
