@@ -214,6 +214,6 @@ def test_a_recount_has_rows_for_a_recording(ingested: Ingested, name: str, repor
     found = audit.table_of(database, report, run_id, "all")
     assert found is not None
     recount = next(r for r in recounts() if r.name.split()[0] == report)
-    counted = audit.counted(database, run_id, recount)
+    counted = database.counted(recount.sql, run_id, recount.options)
     assert len(counted)
     assert unlike(recount, found, counted) == []

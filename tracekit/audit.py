@@ -23,7 +23,6 @@ __all__ = [
     "asks_only_for_a_run",
     "audit",
     "contradictions",
-    "counted",
     "identities",
     "table_of",
 ]
@@ -71,24 +70,30 @@ def unlike_recounts(
     chosen: Sequence[Recount],
 ) -> list[Contradiction]:
     """Return where reports of a run are unlike what its rows say."""
-    return [
-        contradiction
-        for recount in chosen
-        if (table := _asked(database, run_id, tables, recount)) is not None
-        for contradiction in unlike(recount, table, counted(database, run_id, recount))
-    ]
+    found = list[Contradiction]()
+    asked = dict[tuple[str, str], pa.Table | None]()
+    for recount in chosen:
+        rows = database.counted(recount.sql, run_id, recount.options)
+        options = _options_but_defaults(recount)
+        key = recount.report, str(sorted(options.items()))
+        if not options:
+            asked[key] = tables[recount.report]
+        elif key not in asked:
+            asked[key] = table_of(database, recount.report, run_id, "all", options)
+        table = asked[key]
+        # a report that refuses what it has rows for is unlike them, too
+        found += unlike(
+            recount, tables[recount.report].slice(0, 0) if table is None else table, rows
+        )
+    return found
 
 
-def _asked(
-    database: Database, run_id: str, tables: Mapping[str, pa.Table], recount: Recount
-) -> pa.Table | None:
-    """Return the report of a recount, with the options that it is about."""
+def _options_but_defaults(recount: Recount) -> dict[str, str | int]:
+    """Return the options of a recount that its report does not have by itself."""
     query = known(recount.report)
     assert query is not None
     defaults = {parameter.name: parameter.default for parameter in query.parameters}
-    if all(defaults[name] == choice for name, choice in recount.options.items()):
-        return tables[recount.report]
-    return table_of(database, recount.report, run_id, "all", recount.options)
+    return {name: value for name, value in recount.options.items() if defaults[name] != value}
 
 
 def _reports(phase: str) -> list[str]:
@@ -108,13 +113,6 @@ def asks_only_for_a_run(query: Query) -> bool:
     required = {p.name for p in query.parameters if p.is_required and p.chosen_by is None}
     has_run = any(p.name == "run_id" for p in query.parameters)
     return query.kind in ("report", "finding") and has_run and required <= {"run_id"}
-
-
-def counted(database: Database, run_id: str, recount: Recount) -> pa.Table:
-    """Return the rows of a recount for a run, with the options that it is about."""
-    # DuckDB refuses values for parameters that a statement does not have
-    used = {name: choice for name, choice in recount.options.items() if f"${name}" in recount.sql}
-    return database.counted(recount.sql, run_id, used)
 
 
 def table_of(

@@ -4,16 +4,8 @@
 -- keys = ["name"]
 -- options.by = ["name", "run"]
 -- needs = ["device"]
--- upon = "launch_peak"
+-- upon = "grouped_peak"
 -- is_partial = true
-with
-    held as (
-        select
-            * replace (
-                if($by = 'run', (select run_name from run where run_id = $run_id), name) as name
-            )
-        from launch_peak
-    )
 select
     if(grouping(name) = 1, '(all)', name) as name,
     sum(launches) as launch_count,
@@ -26,7 +18,7 @@ select
     greatest(sum(compute_ns), sum(dram_ns), sum(l2_ns), sum(l1_ns)) / sum(ns) as roof_ratio,
     grouping(name) = 1 as is_total,
     'arithmetic' as fp16_convention
-from held
+from grouped_peak
 group by grouping sets ((name), ())
 having
     (grouping(name) = 0 or count(*) = (select count(*) from launch_work))

@@ -2,38 +2,21 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "low_utilization_kernels"
 -- keys = ["name"]
+-- options.by = ["name"]
 -- options.ceiling = ["own", "fp32"]
 -- needs = ["device"]
--- upon = "launch_peak"
+-- upon = "peak_sum"
 -- is_partial = true
 with
     held as (
         select
-            * replace (
-                if($ceiling = 'own', top_flop, fp32) as top_flop,
-                if($ceiling = 'own', top_peak, fp32_peak) as top_peak,
-                if($ceiling = 'own', top_name, 'fp32') as top_name
-            )
-        from launch_peak
-    ),
-    summed as (
-        select
-            name,
-            sum(ns) as total_ns,
-            sum(launches) as launch_count,
-            sum(top_flop) as total_flop,
-            sum(top_flop) / sum(top_peak * ns) * 1e9 as share,
-            sum(top_peak * ns) / sum(ns) as peak_flop_per_s,
-            if(count(distinct top_name) > 1, 'mixed', min(top_name)) as ceiling_name,
-            greatest(sum(compute_ns), sum(dram_ns), sum(l2_ns), sum(l1_ns)) / sum(ns) as roof,
-            sum(compute_busy * ns) / sum(ns) as compute_share,
-            sum(memory_busy * ns) / sum(ns) as memory_share,
-            sum(dram_ns) > sum(compute_ns) as is_moving,
-            bool_and(compute_ns + dram_ns + top_peak is not null) as is_known,
-            sum(sum(top_flop)) over () / sum(sum(top_peak * ns)) over () * 1e9 as average_ratio,
-            sum(ns) / sum(sum(ns)) over () as share_ratio
-        from held
-        group by name
+            *,
+            if($ceiling = 'own', own_flop, fp32_flop) as total_flop,
+            if($ceiling = 'own', own_peak_ns, fp32_peak_ns) as peak_ns,
+            total_flop / peak_ns * 1e9 as share,
+            sum(total_flop) over () / sum(peak_ns) over () * 1e9 as average_ratio,
+            sum(total_ns) over () as all_ns
+        from peak_sum
     )
 select
     name,
@@ -42,27 +25,19 @@ select
     total_flop,
     if(share <= 1.05, share, null) as utilization_ratio,
     average_ratio,
-    share_ratio,
+    total_ns / all_ns as share_ratio,
     if(share between 1e-300 and 1.05, 1 / share, null) as speedup_bound,
-    peak_flop_per_s,
-    ceiling_name,
+    peak_ns / total_ns as peak_flop_per_s,
+    if($ceiling = 'own', own_name, 'fp32') as ceiling_name,
     if(roof <= 1.05, roof, null) as roof_ratio,
-    case
-        when roof < 0.6 and greatest(compute_share, memory_share) >= 0.6
-        then if(compute_share >= coalesce(memory_share, 0), 'compute', 'bandwidth')
-        when roof < 0.6
-        then 'latency'
-        when is_moving
-        then 'bandwidth'
-        else 'compute'
-    end as bound_kind,
+    bound_kind,
     1.0 as known_time_ratio,
     null as reason,
     'arithmetic' as fp16_convention
-from summed
+from held
 where
     share < average_ratio * (1 - 1e-9)
-    and (select bool_and(is_known) from summed)
+    and (select bool_and(is_known) from held)
     and (select count(*) from launch_work) = (select count(*) from launch_peak)
 order by total_ns desc, name
 limit 5

@@ -3,27 +3,9 @@
 -- report = "reported_op_by_category"
 -- keys = ["source_id", "device_id", "category_name"]
 -- needs = ["op_stat"]
--- upon = "listed_op"
+-- upon = "worked_op"
 -- is_partial = true
 -- skips_unknown = true
-with
-    told as (
-        select
-            *,
-            coalesce(flop_count, reported_flop_per_s * dur_ns * 1e-9) as flop,
-            coalesce(dram_bytes, accessed_bytes, reported_bytes_per_s * dur_ns * 1e-9) as bytes,
-            case
-                when dram_bytes is not null
-                then 'dram'
-                when accessed_bytes is not null
-                then 'accessed'
-                when bytes is not null
-                then 'rate'
-            end as basis,
-            -- counted with what is inside or at the end of it
-            self_ns = dur_ns and not contains(name, '-start') as is_plain
-        from listed_op
-    )
 select
     source_id,
     device_id,
@@ -44,6 +26,6 @@ select
         when count(bytes) = count(*) and count(flop) = count(*) and sum(flop) = 0
         then 'no operations'
     end as reason
-from told
+from worked_op
 group by source_id, device_id, coalesce(category_name, type_name)
 having bool_and(is_plain)

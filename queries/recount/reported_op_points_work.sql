@@ -3,26 +3,8 @@
 -- report = "reported_op_roofline_points"
 -- keys = ["name"]
 -- needs = ["op_stat"]
--- upon = "listed_op"
+-- upon = "worked_op"
 -- is_partial = true
-with
-    told as (
-        select
-            *,
-            coalesce(flop_count, reported_flop_per_s * dur_ns * 1e-9) as flop,
-            coalesce(dram_bytes, accessed_bytes, reported_bytes_per_s * dur_ns * 1e-9) as bytes,
-            case
-                when dram_bytes is not null
-                then 'dram'
-                when accessed_bytes is not null
-                then 'accessed'
-                when bytes is not null
-                then 'rate'
-            end as basis,
-            -- counted with what is inside or at the end of it
-            self_ns = dur_ns and not contains(name, '-start') as is_plain
-        from listed_op
-    )
 select
     name,
     $run_id as run_id,
@@ -35,11 +17,11 @@ select
     if(count(distinct basis) = 1, min(basis), 'mixed') as byte_definition,
     sum(if(flop = 0, coalesce(occurrence_count, 1), 0)) as zero_launch_count,
     sum(if(flop = 0, dur_ns, 0)) as zero_ns
-from told
+from worked_op
 where side_kind = 'device'
 group by name
 having
     bool_and(is_plain and flop is not null and bytes is not null and dur_ns > 0)
     and count(distinct program_name) <= 1
-    and (select count(distinct device_id) from told) <= 1
-    and (select count(distinct source_id) from told) = 1
+    and (select count(distinct device_id) from worked_op) <= 1
+    and (select count(distinct source_id) from worked_op) = 1

@@ -5,13 +5,13 @@
 -- options.level = ["dram", "l2", "l1"]
 -- options.by = ["name", "launch", "run"]
 -- needs = ["device"]
--- upon = "launch_peak"
+-- upon = "grouped_peak"
 -- is_partial = true
 select
     $run_id as run_id,
-    (select any_value(run_name) from run where run_id = $run_id) as run_name,
-    if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
-    if($by = 'launch', event_id, null) as event_id,
+    (select run_name from run where run_id = $run_id) as run_name,
+    name,
+    event_id,
     $level as level_name,
     sum(launches) as launch_count,
     sum(launches) as known_launch_count,
@@ -24,6 +24,6 @@ select
     greatest(sum(dram_ns), sum(l2_ns), sum(l1_ns)) as memory_ns,
     sum(if(flop = 0, launches, 0)) as zero_launch_count,
     sum(if(flop = 0, ns, 0)) as zero_ns
-from launch_peak
-group by 3, 4
+from grouped_peak
+group by name, event_id
 having bool_and(compute_ns + dram_ns + l2_ns + l1_ns is not null and coalesce(ns, 0) > 0)

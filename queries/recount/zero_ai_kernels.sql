@@ -3,11 +3,12 @@
 -- report = "zero_ai_kernels"
 -- keys = ["name", "event_id", "zero_ai_kind"]
 -- options.by = ["name", "launch", "run"]
--- upon = "launch_work"
+-- options.fp16_convention = ["arithmetic"]
+-- upon = "chosen_work"
 -- is_partial = true
 select
-    if($by = 'run', (select run_name from run where run_id = $run_id), name) as name,
-    if($by = 'launch', event_id, null) as event_id,
+    name,
+    event_id,
     case
         when tensor_int > 0
         then 'integer'
@@ -24,7 +25,7 @@ select
     sum(ns) / (select sum(ns) from launch_work) as time_share_ratio,
     sum(fp16) as fp16_flop,
     sum(dram) as dram_bytes
-from launch_work
+from chosen_work
 where
     (select bool_and(ns is not null) from launch_work)
     and fp64 + fp32 + fp16_work + tensor = 0
