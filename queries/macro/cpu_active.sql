@@ -51,7 +51,7 @@ with
                 arg_min(quantity, event_name) filter (where quantity_kind = 'reference_cycle')
             ) as awake_ratio,
             min(running_ratio) filter (
-                where quantity_kind in ('active_cycle', 'reference_cycle')
+                where quantity_kind in ('active_cycle', 'reference_cycle') and quantity is not null
             ) as cycle_ratio
         from event_quantity(wanted_run, slot_kind, false)
         where quantity_kind in ('task_clock', 'cpu_clock', 'active_cycle', 'reference_cycle')
