@@ -21,17 +21,21 @@ Rows = Counter[tuple[str, ...]]
 
 def unlike_rows(before: Database, after: Database) -> Iterator[str]:
     """Yield what an export that was read again lost, added or tells unlike the reports."""
-    for table in TABLES.keys() - _OF_STORES - {"track_label"}:
+    for table in [name for name in TABLES if name not in _OF_STORES | {"track_label"}]:
         columns = [c.name for c in TABLES[table].columns if not c.name.endswith(_IDS)]
         where = f"NOT ({_IS_OURS})" if table == "slice" else "true"
-        if _rows(before, table, columns) != _rows(after, table, columns, where):
+        if rows_since_start(before, table, columns) != rows_since_start(
+            after, table, columns, where
+        ):
             yield f"rows of {table}"
     yield from _unlike_labels(before, after)
     if before.has_rows("attribution"):
         yield from _unlike_tracks(before, after)
 
 
-def _rows(database: Database, table: str, columns: list[str], where: str = "true") -> Rows:
+def rows_since_start(
+    database: Database, table: str, columns: list[str], where: str = "true"
+) -> Rows:
     """Return the rows of a table, with times since the first slice of the recording."""
     first = database.sql(f"SELECT min(start_ns) AS n FROM slice WHERE NOT ({_IS_OURS})").rows()[0]
     names = [f"{c} - {first['n']} AS {c}" if c.endswith(_TIMES) else c for c in columns]
@@ -42,7 +46,7 @@ def _rows(database: Database, table: str, columns: list[str], where: str = "true
 def _unlike_labels(before: Database, after: Database) -> Iterator[str]:
     """Yield labels that are lost, and those that are neither of our tracks nor of lanes."""
     columns = ["label_kind", "process_id", "thread_id", "track_name", "value"]
-    labels = [_rows(database, "track_label", columns) for database in (before, after)]
+    labels = [rows_since_start(database, "track_label", columns) for database in (before, after)]
     if lost := labels[0] - labels[1]:
         yield f"lost labels: {sorted(lost)[:3]}"
     added = [label for label in labels[1] - labels[0] if label[0] == "thread_name"]
@@ -57,8 +61,7 @@ def _unlike_tracks(before: Database, after: Database) -> Iterator[str]:
     """Yield tracks of ours whose events do not add up to what reports say."""
     run_id = before.run_id(None)
     events = after.sql(
-        "SELECT slice.name, sum(dur_ns)::BIGINT AS total_ns, count(*) AS event_count,"
-        " label.value AS track FROM slice"
+        "SELECT slice.name, sum(dur_ns)::BIGINT AS total_ns, label.value AS track FROM slice"
         f" JOIN track_label AS label ON {_IS_OURS} AND label_kind = 'thread_name'"
         " AND label.process_id IS NOT DISTINCT FROM slice.process_id"
         " AND label.thread_id = slice.thread_id GROUP BY ALL"
@@ -67,12 +70,12 @@ def _unlike_tracks(before: Database, after: Database) -> Iterator[str]:
     idle = Counter[str]()
     for row in before.query("gaps", {"run_id": run_id}).rows():
         idle[f"idle: {row['gap_kind']}"] += row["total_ns"]
-    yield from _unlike("Idle, by cause", +idle, told)
+    yield from _unlike_sums("Idle, by cause", +idle, told)
     steps = Counter[str]()
     for row in before.query("steps", {"run_id": run_id}).rows():
         if row["step_index"] is not None:
             steps[f"step {row['step_index']}"] += row["elapsed_ns"]
-    yield from _unlike("Steps", +steps, told)
+    yield from _unlike_sums("Steps", +steps, told)
     for row in before.query("overlap", {"run_id": run_id}).rows():
         parts = {n: ns for (track, n), ns in told.items() if track == "Work, by class"}
         of_class = sum(ns for n, ns in parts.items() if row["work_class"] in n.split(" + "))
@@ -80,7 +83,9 @@ def _unlike_tracks(before: Database, after: Database) -> Iterator[str]:
             yield f"Work, by class: {row['work_class']} {of_class}, not {row['union_ns']}"
 
 
-def _unlike(track: str, expected: Counter[str], told: dict[tuple[str, str], Any]) -> Iterator[str]:
+def _unlike_sums(
+    track: str, expected: Counter[str], told: dict[tuple[str, str], Any]
+) -> Iterator[str]:
     found = {name: total_ns for (one, name), total_ns in told.items() if one == track and total_ns}
     if found != dict(expected):
         yield f"{track}: {found}, not {dict(expected)}"

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.ingested import Ingested, opened
 from tests.transformations.exported_rows import unlike_rows
-from tests.transformations.making import RUN, write_export
-from tracekit.engine import Database
+from tests.transformations.making import write_export
 from tracekit.intake import ingest
-from tracekit.store import open_store
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 TRACES = [
@@ -20,20 +19,18 @@ TRACES = [
 ]
 
 
-def opened(file: Path, store: Path) -> Database:
-    ingest(file, store, RUN)
-    return Database(open_store(store))
-
-
 @pytest.mark.parametrize("name", TRACES)
-def test_nothing_is_lost_and_our_tracks_say_what_reports_say(name: str, tmp_path: Path) -> None:
-    before = opened(FIXTURES / name, tmp_path / "before")
+def test_nothing_is_lost_and_our_tracks_say_what_reports_say(
+    ingested: Ingested, name: str, tmp_path: Path
+) -> None:
+    before = ingested.database(FIXTURES / name)
     write_export(before, tmp_path / "trace.json")
-    assert [*unlike_rows(before, opened(tmp_path / "trace.json", tmp_path / "after"))] == []
+    ingest(tmp_path / "trace.json", tmp_path / "store")
+    assert [*unlike_rows(before, opened(tmp_path / "store"))] == []
 
 
-def test_rows_that_are_lost_are_told(tmp_path: Path) -> None:
-    before = opened(FIXTURES / TRACES[0], tmp_path / "before")
+def test_rows_that_are_lost_are_told(ingested: Ingested, tmp_path: Path) -> None:
+    before = ingested.database(FIXTURES / TRACES[0])
     write_export(before, tmp_path / "trace.json")
     text = (tmp_path / "trace.json").read_text("utf-8")
     assert '"idle: queue"' in text
@@ -41,6 +38,7 @@ def test_rows_that_are_lost_are_told(tmp_path: Path) -> None:
         '"Memset (Device)"', '"Memset"'
     )
     (tmp_path / "trace.json").write_text(other, "utf-8")
-    told = [*unlike_rows(before, opened(tmp_path / "trace.json", tmp_path / "after"))]
+    ingest(tmp_path / "trace.json", tmp_path / "store")
+    told = [*unlike_rows(before, opened(tmp_path / "store"))]
     assert "rows of transfer" in told
     assert any(line.startswith("Idle, by cause") for line in told)
