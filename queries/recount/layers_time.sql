@@ -13,6 +13,7 @@ with
     ),
     summed as (
         select
+            -- 99 is deeper than any
             array_to_string(string_split(module_path, '/')[:$depth], '/') as module_path,
             sum(dur_ns) as all_ns,
             sum(if(step_index is null, 0, dur_ns)) as in_steps_ns,

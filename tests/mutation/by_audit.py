@@ -19,10 +19,12 @@ from tracekit.store import open_store
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
 CORPUS = ROOT.parent / "shared" / "corpus"
+#: The run whose last file is another run that is joined to it, as users do it.
+_JOINED = "joined"
 #: The files of each run: a timeline with counters, ranks, and what other programs write.
 RUNS = {
     "training": ["h100/lstm/trace.json.gz", "h100/lstm/raw.csv.gz"],
-    "joined": ["h100/conv2d-tf32-b32/trace.json.gz", "h100/conv2d-tf32-b32/raw.csv.gz"],
+    _JOINED: ["h100/conv2d-tf32-b32/trace.json.gz", "h100/conv2d-tf32-b32/raw.csv.gz"],
     "host": ["torch_profiler/cpu-memory/trace.json.gz"],
     "processor": ["perf_stat/intel_trio/stat.txt"],
     "compiled": ["tensorflow_profiler/jax-cpu/host.xplane.pb"],
@@ -73,11 +75,12 @@ def files_of(pattern: str) -> list[Path]:
 
 class _Recording:
     def __init__(self, store: Path, files: list[Path]) -> None:
+        is_joined = store.name == _JOINED
         for file in files:
-            is_joined = file is files[-1] and store.name == "joined"
-            ingest(file, store, Options(run_name="counters" if is_joined else "run"))
+            is_joined_file = is_joined and file is files[-1]
+            ingest(file, store, Options(run_name="counters" if is_joined_file else "run"))
         self._database = Database(open_store(store), Limits(timeout_s=_TIMEOUT_S))
-        if store.name == "joined":
+        if is_joined:
             join(self._database, "run", "counters")
         self._run_id = self._database.run_id("run")
         self._tables: dict[str, pa.Table] = {
