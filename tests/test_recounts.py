@@ -217,3 +217,18 @@ def test_a_recount_has_rows_for_a_recording(ingested: Ingested, name: str, repor
     counted = database.counted(recount.sql, run_id, recount.options)
     assert len(counted)
     assert unlike(recount, found, counted) == []
+
+
+def test_a_report_that_refuses_what_it_has_rows_for_is_told(ingested: Ingested) -> None:
+    database = ingested.database(FIXTURES / "nsight_compute/raw-v100-handmade/report.csv")
+    run_id = database.run_id(None)
+    table = audit.table_of(database, "kernel_figures", run_id, "all")
+    assert table is not None
+    by_label = Recount(
+        *("counted", "p", "kernel_figures", ("name",), ("kernel_counter",)),
+        *(True, False, False),
+        "SELECT 'copy' AS name, 3 AS launch_count",
+        options={"by": "label"},  # which needs the name of one
+    )
+    told = audit.unlike_recounts(database, run_id, {"kernel_figures": table}, [by_label])
+    assert told == [("counted", "p", "copy", "rows of kernel_figures", 0, "rows counted", 1)]
