@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tests.mutation.counting import CountingDatabase
 from tracekit import audit
 from tracekit.catalog import known
-from tracekit.engine import Database
 from tracekit.formulas import unlike_formulas
 from tracekit.intake import Options, ingest
 from tracekit.joins import join
@@ -79,7 +79,7 @@ class _Recording:
         for file in files:
             is_joined_file = is_joined and file is files[-1]
             ingest(file, store, Options(run_name="counters" if is_joined_file else "run"))
-        self._database = Database(open_store(store), Limits(timeout_s=_TIMEOUT_S))
+        self._database = CountingDatabase(open_store(store), Limits(timeout_s=_TIMEOUT_S))
         if is_joined:
             join(self._database, "run", "counters")
         self._run_id = self._database.run_id("run")

@@ -1,20 +1,25 @@
-"""Mutants that recounts notice on the stores of cases, whose answers are not read."""
+"""Mutants that recounts and identities notice on the stores of cases, without their answers."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from tests.mutation.by_cases import Case, nearest_cases
 from tests.mutation.catalogs import original, standing_upon
+from tests.mutation.counting import CountingDatabase
 from tests.queries.conftest import _write_store
-from tests.queries.test_cases import show_what_is_stored
+from tests.queries.test_cases import parameters_of, show_what_is_stored
 from tracekit import audit
-from tracekit.engine import Database
+from tracekit.catalog import catalog
 from tracekit.formulas import column_formulas, unlike_formulas
 from tracekit.limits import Limits
-from tracekit.recounts import recounts
+from tracekit.recounts import Recount, recounts
 from tracekit.store import create_store
 
 _TIMEOUT_S = 20
@@ -28,43 +33,78 @@ class RecountedCases:
 
     def __init__(self, folder: Path) -> None:
         """Make the store in `folder`."""
-        self._database = Database(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
+        self._database = CountingDatabase(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
 
     def noticing(self, queries: Collection[str]) -> str | None:
-        """Return the first recount that contradicts a report if these queries are others."""
+        """Return the first rule that contradicts a report if these queries are others."""
         for case in nearest_cases(queries, _MAX_CASES):
-            reports = _recounted_upon(case.query)
+            reports = _audited_upon(case.query)
             if unlike := self._contradictions(case, reports):
                 with original():
                     unlike -= self._contradictions(case, reports)
             if unlike:
-                return f"{min(unlike)[0]} of {case.query}/{case.name}"
+                return f"{min(unlike, key=str)[0]} of {case.query}/{case.name}"
         return None
 
     def _contradictions(self, case: Case, reports: list[str]) -> set[tuple[str, str, str]]:
-        """Return recount, subject and figure of each value that a recount tells another of."""
+        """Return rule, subject and figure of each value that a rule tells another of."""
         if not reports:
             return set()
         shutil.rmtree(self._database.store.path)
         _write_store(self._database.store.path, case.rows)
         show_what_is_stored(self._database)
+        self._database.subject = f"{case.query}/{case.name}"
         unlike = set[tuple[str, str, str]]()
+        tables = dict[str, pa.Table]()
         for name in reports:
+            options = _options_of(case) if name == case.query else {}
             try:
-                table = audit.table_of(self._database, name, _RUN_ID, "all")
-                tables = {} if table is None else {name: table}
-                chosen = audit.applicable_recounts(self._database, _RUN_ID, tables)
-                rows = audit.unlike_recounts(self._database, _RUN_ID, tables, chosen)
-                rows += unlike_formulas(tables)
+                table = audit.table_of(self._database, name, _RUN_ID, "all", options)
+                tables |= {} if table is None else {name: table}
+                unlike |= self._unlike({} if table is None else {name: table}, options)
             except Exception as error:  # noqa: BLE001 - users would see any
                 unlike.add((name, "", str(error).partition("\n")[0]))
-            else:
-                unlike |= {(row[0], row[2], row[3]) for row in rows}
-        return unlike
+        return unlike | _contradicting(tables)
+
+    def _unlike(
+        self, tables: dict[str, pa.Table], options: dict[str, Any]
+    ) -> set[tuple[str, str, str]]:
+        """Return what recounts and formulas tell otherwise than a report with these options."""
+        chosen = audit.applicable_recounts(self._database, _RUN_ID, tables)
+        if options:
+            chosen = [*_asked_with(options, chosen)]
+        rows = audit.unlike_recounts(self._database, _RUN_ID, tables, chosen)
+        return {(row[0], row[2], row[3]) for row in rows + unlike_formulas(tables)}
 
 
-def _recounted_upon(query: str) -> list[str]:
-    """Return the nearest reports with recounts that stand upon a query."""
-    recounted = {recount.report for recount in recounts()}
+def _contradicting(tables: dict[str, pa.Table]) -> set[tuple[str, str, str]]:
+    """Return what identities say that need no other reports."""
+    rules = [rule for rule in audit.identities() if {*rule.reports} <= tables.keys()]
+    rows = audit.contradictions(rules, tables).result.table.to_pylist()
+    return {(row["identity_name"], row["subject"], row["first_figure"]) for row in rows}
+
+
+def _options_of(case: Case) -> dict[str, Any]:
+    """Return what a case asks its report for, but the run and what it has by itself."""
+    query = catalog()[case.query]
+    given = parameters_of(query, case.parameters)
+    defaults = {parameter.name: parameter.default for parameter in query.parameters}
+    return {k: v for k, v in given.items() if k != "run_id" and v != defaults[k]}
+
+
+def _asked_with(options: dict[str, Any], chosen: list[Recount]) -> Iterator[Recount]:
+    """Yield each recount that knows all of these options, once, with them."""
+    files = set[str]()
+    for recount in chosen:
+        file = recount.name.partition(" ")[0]
+        if options.keys() <= recount.options.keys() and file not in files:
+            files.add(file)  # the first has the first choice of each option
+            yield replace(recount, options={**recount.options, **options})
+
+
+def _audited_upon(query: str) -> list[str]:
+    """Return the nearest reports with recounts or identities that stand upon a query."""
+    audited = {recount.report for recount in recounts()}
+    audited |= {report for rule in audit.identities() for report in rule.reports}
     upon = standing_upon(query)
-    return [name for name in upon if name in recounted or column_formulas(name)][:_MAX_REPORTS]
+    return [name for name in upon if name in audited or column_formulas(name)][:_MAX_REPORTS]

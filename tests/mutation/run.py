@@ -4,7 +4,7 @@
 
 Each mutant is one changed operator, constant, join or aggregate of one query. A line tells what
 noticed it. Read those that nothing noticed: one that changes a value that users see needs an
-identity or a case.
+identity or a case. One that can't change any gets an entry in equivalents.toml, which says why.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tests.mutation.by_cases import Cases, NoQueryError
 from tests.mutation.by_stores import RecountedCases
 from tests.mutation.by_transformations import Transformations
 from tests.mutation.catalogs import replaced, standing_upon
+from tests.mutation.equivalents import equivalents, key_of
 from tests.mutation.sites import Mutation, mutations
 from tracekit.catalog import catalog
 
@@ -46,8 +47,10 @@ class Mutant:
 
 
 def every_mutation(seed: int, only: str) -> list[Mutation]:
-    """Return all possible mutations, of queries whose name has `only`, in random order."""
-    found = [m for q in catalog().values() if only in q.name for m in mutations(q)]
+    """Return all mutations but equivalent ones, of queries that `only` is in, in random order."""
+    equal = equivalents()
+    named = [query for query in catalog().values() if only in query.name]
+    found = [m for query in named for m in mutations(query) if key_of(m) not in equal]
     random.Random(seed).shuffle(found)
     return found
 

@@ -79,6 +79,13 @@ class Mutation:
         end = self.start + len(self.before)
         return replace(self.query, sql=text[: self.start] + self.after + text[end:])
 
+    @property
+    def marked_line(self) -> str:
+        """The line of the change, with the token between guillemets."""
+        text, end = self.query.sql, self.start + len(self.before)
+        before = text[: self.start].rpartition("\n")[2]
+        return f"{before}«{text[self.start : end]}»{text[end:].partition(chr(10))[0]}".strip()
+
     def line_number(self, file_text: str) -> int:
         """Return the line of the query's file where the change is."""
         header = file_text.count("\n") - self.query.sql.count("\n")
