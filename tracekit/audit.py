@@ -135,7 +135,7 @@ def table_of(
         table = database.query(name, {**_given(query, run_id, phase), **options}).table
     except (ChoiceError, RefusalError):  # it needs an option, or is not about such a run
         return None
-    return _of_run(query, table, run_id)
+    return of_run(query, table, run_id)
 
 
 def _is_of_sweeps(query: Query) -> bool:
@@ -166,7 +166,7 @@ def _given(query: Query, run_id: str, phase: str) -> dict[str, Any]:
     return {p.name: values[p.name] for p in query.parameters if p.name in values}
 
 
-def _of_run(query: Query, table: pa.Table, run_id: str) -> pa.Table | None:
+def of_run(query: Query, table: pa.Table, run_id: str) -> pa.Table:
     """Return the rows about the run, of a report that covers all runs."""
     if any(parameter.name in ("run_id", "run_ids") for parameter in query.parameters):
         return table

@@ -14,7 +14,7 @@ from tests.mutation.by_cases import Case, nearest_cases
 from tests.mutation.catalogs import original, standing_upon
 from tests.mutation.counting import CountingDatabase
 from tests.queries.conftest import _write_store
-from tests.queries.test_cases import parameters_of, show_what_is_stored
+from tests.queries.test_cases import answer, parameters_of, show_what_is_stored
 from tracekit import audit
 from tracekit.catalog import catalog
 from tracekit.formulas import column_formulas, unlike_formulas
@@ -59,12 +59,23 @@ class RecountedCases:
         for name in reports:
             options = _options_of(case) if name == case.query else {}
             try:
-                table = audit.table_of(self._database, name, _RUN_ID, "all", options)
-                tables |= {} if table is None else {name: table}
-                unlike |= self._unlike({} if table is None else {name: table}, options)
+                given = self._answer(case) if name == case.query else self._told(name)
+                tables |= given
+                unlike |= self._unlike(given, options)
             except Exception as error:  # noqa: BLE001 - users would see any
                 unlike.add((name, "", str(error).partition("\n")[0]))
         return unlike | _contradicting(tables)
+
+    def _answer(self, case: Case) -> dict[str, pa.Table]:
+        """Return what the report of a case says of its run, asked as the case asks."""
+        query = catalog()[case.query]
+        table = answer(query, self._database, case.parameters).table
+        return {case.query: audit.of_run(query, table, _RUN_ID)}
+
+    def _told(self, name: str) -> dict[str, pa.Table]:
+        """Return what a report that needs only the run says of it."""
+        table = audit.table_of(self._database, name, _RUN_ID, "all")
+        return {} if table is None else {name: table}
 
     def _unlike(
         self, tables: dict[str, pa.Table], options: dict[str, Any]

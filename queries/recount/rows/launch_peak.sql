@@ -1,16 +1,35 @@
--- purpose = "Launches whose operations are all known, on a device whose peaks the data sheet alone
--- gives: the time of their work at peak."
+-- purpose = "Launches whose operations are all known, on a device whose peaks the user or the data
+-- sheet gives: the time of their work at peak."
 -- upon = "launch_work"
 with
+    given as (
+        select source_id, device_id, ceiling_name, value, source_text, 1 as place
+        from device
+        join model_ceiling on model_name = device.name
+        where run_id = $run_id
+        union all
+        select device.source_id, device_id, assumption.name, value, source_text, 2
+        from device
+        join assumption using (run_id, source_id)
+        where run_id = $run_id and assumption_kind in ('compute', 'bandwidth', 'launch_overhead')
+    ),
     peak as (
         select
             source_id,
             device_id,
             map_from_entries(list((ceiling_name, value))) as peaks,
             map_from_entries(list((ceiling_name, source_text))) as texts
-        from device
-        join model_ceiling on model_name = device.name
-        where run_id = $run_id and not exists (from assumption where run_id = $run_id)
+        from
+            (
+                from given
+                qualify
+                    row_number() over (
+                        partition by source_id, device_id, ceiling_name order by place desc
+                    )
+                    = 1
+            )
+        -- a device that the user names has peaks of its own
+        where not exists (from assumption where run_id = $run_id and assumption_kind = 'device')
         group by source_id, device_id
     )
 select
@@ -64,7 +83,8 @@ select
     ) as compute_ns,
     1e9 * dram / peaks['dram'] as dram_ns,
     1e9 * l2 / peaks['l2'] as l2_ns,
-    1e9 * l1 / peaks['l1'] as l1_ns
+    1e9 * l1 / peaks['l1'] as l1_ns,
+    launches * peaks['launch_overhead'] as overhead_ns
 from launch_work
 join
     peak

@@ -124,7 +124,8 @@ select
     tensor_fp64_flop as tensor_fp64,
     tensor_tf32_flop as tensor_tf32,
     tensor_bf16_flop as tensor_bf16,
-    tensor_fp16_flop as tensor_fp16,
+    -- the first tensor cores multiply FP16 alone
+    if(capability = 7, 512 * tensor_inst, tensor_fp16_flop) as tensor_fp16,
     tensor_fp8_flop as tensor_fp8,
     coalesce(
         dram_bytes,

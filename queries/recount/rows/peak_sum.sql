@@ -21,6 +21,8 @@ with
             sum(dram_ns) as memory_ns,
             sum(l2_ns) as second_ns,
             sum(l1_ns) as first_ns,
+            sum(overhead_ns) as overhead_ns,
+            greatest(memory_ns, second_ns, first_ns) as longest_ns,
             greatest(work_ns, memory_ns, second_ns, first_ns) / total_ns as roof,
             sum(compute_busy * ns) / sum(if(compute_busy is null, null, ns)) as compute_share,
             sum(memory_busy * ns) / sum(if(memory_busy is null, null, ns)) as memory_share,
@@ -39,22 +41,24 @@ select
     case
         when roof < 0.6 and greatest(compute_share, memory_share) >= 0.6
         then if(compute_share >= coalesce(memory_share, 0), 'compute', 'memory') || ' throughput'
-        when greatest(memory_ns, second_ns, first_ns) < work_ns
+        when longest_ns <= work_ns * (1 + 1e-9)
         then 'compute'
-        when greatest(second_ns, first_ns, 0) < memory_ns
+        when longest_ns <= memory_ns * (1 + 1e-9)
         then 'dram'
         when second_ns >= coalesce(first_ns, 0)
         then 'l2'
         else 'l1'
     end as nearest_name,
     case
+        when greatest(memory_ns, work_ns) < overhead_ns
+        then 'overhead'
         when nearest_name = 'compute throughput'
         then 'compute'
         when nearest_name = 'memory throughput'
         then 'bandwidth'
         when roof < 0.6
         then 'latency'
-        when memory_ns > work_ns
+        when memory_ns > work_ns * (1 + 1e-9)
         then 'bandwidth'
         else 'compute'
     end as bound_kind

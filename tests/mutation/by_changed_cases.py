@@ -1,0 +1,80 @@
+"""Mutants that a change of a case's rows notices: its effect on the report is another."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from tests.mutation.by_cases import Case, nearest_cases
+from tests.mutation.catalogs import original
+from tests.queries.conftest import _write_store
+from tests.queries.test_cases import answer, show_what_is_stored
+from tests.transformations.changes_of_rows import CHANGES, Rows
+from tests.transformations.reports import Row
+from tracekit.catalog import catalog
+from tracekit.engine import Database
+from tracekit.limits import Limits
+from tracekit.store import create_store
+
+_TIMEOUT_S = 20
+#: Of a query that hundreds stand upon, the cases of the nearest are asked.
+_MAX_CASES = 12
+_REPORTS = ("report", "finding")
+
+
+class ChangedCases:
+    """A store that has the inputs of one case after the other, as they are and changed."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the store in `folder`."""
+        self._database = Database(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
+        self._kept: dict[tuple[str, str], dict[str, set[str]]] = {}
+
+    def noticing(self, queries: Collection[str]) -> str | None:
+        """Return the first change whose effect is another if these queries are others."""
+        reports = [name for name in queries if catalog()[name].kind in _REPORTS]
+        for case in nearest_cases(reports, _MAX_CASES):
+            contradicted = self._contradicted(case)
+            if any(contradicted.values()):
+                usual = self._usual(case)
+                for change, columns in contradicted.items():
+                    if columns - usual[change]:
+                        return f"{change}: {min(columns - usual[change])} of {case.name}"
+        return None
+
+    def _usual(self, case: Case) -> dict[str, set[str]]:
+        """Return the columns in which a change does not have its effect without a mutation."""
+        key = case.query, case.name
+        if key not in self._kept:
+            with original():
+                self._kept[key] = self._contradicted(case)
+        return self._kept[key]
+
+    def _contradicted(self, case: Case) -> dict[str, set[str]]:
+        """Return report and column of each contradiction, by the change."""
+        try:
+            before = self._rows(case, case.rows)
+        except Exception as error:  # noqa: BLE001 - users would see any
+            return {name: {str(error).partition("\n")[0]} for name in CHANGES}
+        found = dict[str, set[str]]()
+        for name, change in CHANGES.items():
+            try:
+                after = self._rows(case, change.make(case.rows))
+                texts = change.effect({case.query: before}, {case.query: after})
+            except Exception as error:  # noqa: BLE001 - users would see any
+                texts = [str(error).partition("\n")[0]]
+            found[name] = {_column(text) for text in texts}
+        return found
+
+    def _rows(self, case: Case, rows: Rows) -> list[Row]:
+        shutil.rmtree(self._database.store.path)
+        _write_store(self._database.store.path, rows)
+        show_what_is_stored(self._database)
+        return list(answer(catalog()[case.query], self._database, case.parameters).rows())
+
+
+def _column(text: str) -> str:
+    """Return report and column of a contradiction, or that rows are lost or new."""
+    parts = text.split(": ")
+    return ": ".join(parts[:2]) if len(parts) > 2 and " rows became" not in parts[1] else parts[0]

@@ -1,0 +1,101 @@
+"""Changes of stored rows with a known effect: what a report says of one store, it says of another.
+
+Cases of queries have rows that no file of ours has. Their expected answers are not read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.transformations.effects import Effect, per_source, scaled, unchanged
+from tracekit.result import unit_of
+
+Rows = dict[str, list[dict[str, Any]]]
+
+RUN_ID, SOURCE_ID = "r", "s1"
+#: Points in time: the others are lengths.
+_MOMENTS = {
+    *("start_ns", "end_ns", "time_ns", "launch_start_ns"),
+    *("possible_start_ns", "possible_end_ns"),
+}
+#: Times of the ingest, and what a device can do.
+_FIXED = {"created_at_ns", "ingested_at_ns", "base_time_ns"}
+_SHIFT_NS = 7_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """What becomes of the rows of a store, and what must become of the rows of its reports."""
+
+    make: Callable[[Rows], Rows]
+    effect: Effect
+
+
+def of_values(change: Callable[[str, str, Any], Any]) -> Callable[[Rows], Rows]:
+    """Return what changes each number by its table and column."""
+
+    def make(rows: Rows) -> Rows:
+        return {
+            table: [
+                {
+                    name: change(table, name, value) if _is_number(value) else value
+                    for name, value in row.items()
+                }
+                for row in table_rows
+            ]
+            for table, table_rows in rows.items()
+        }
+
+    return make
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _shifted(_table: str, name: str, value: Any) -> Any:
+    return value + _SHIFT_NS if name in _MOMENTS else value
+
+
+def _slower(table: str, name: str, value: Any) -> Any:
+    if name in _FIXED or table == "device":
+        return value
+    if unit_of(name) == "ns":
+        return value * 2
+    return value / 2 if name.endswith("_per_s") else value
+
+
+def _reversed(rows: Rows) -> Rows:
+    return {table: table_rows[::-1] for table, table_rows in rows.items()}
+
+
+def _with_copy(key: str, rows: Rows) -> Rows:
+    """Return the rows, and once more those of the run with another run or source."""
+    return {
+        table: [*table_rows, *(_copied(key, row) for row in table_rows)]
+        for table, table_rows in rows.items()
+    }
+
+
+def _copied(key: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    run_id = row.get("run_id") or RUN_ID
+    source_id = row.get("source_id") or (SOURCE_ID if run_id == RUN_ID else f"{SOURCE_ID}-{run_id}")
+    copied = {**row, "run_id": run_id, "source_id": f"{source_id}-copy"}
+    if key == "run_id":
+        copied["run_id"] = f"{run_id}-copy"
+    elif row.get("rank_index") is not None:
+        copied["rank_index"] = row["rank_index"] + 100
+    return {k: v for k, v in copied.items() if v is not None}
+
+
+def _harmless(rows: Rows) -> Rows:
+    return _reversed(_with_copy("run_id", of_values(_shifted)(rows)))
+
+
+CHANGES: dict[str, RowChange] = {
+    "later, reversed, beside another run": RowChange(_harmless, unchanged(tuple(_MOMENTS))),
+    "times doubled": RowChange(of_values(_slower), scaled(2, (), ())),
+    "two sources": RowChange(lambda rows: _with_copy("source_id", rows), per_source(2)),
+}
