@@ -93,7 +93,11 @@ def _options_but_defaults(recount: Recount) -> dict[str, str | int]:
     query = known(recount.report)
     assert query is not None
     defaults = {parameter.name: parameter.default for parameter in query.parameters}
-    return {name: value for name, value in recount.options.items() if defaults[name] != value}
+    return {
+        name: value
+        for name, value in recount.options.items()
+        if value is not None and defaults[name] != value
+    }
 
 
 def _reports(phase: str) -> list[str]:

@@ -57,7 +57,8 @@ class Recount:
     """One recount: ``sql`` selects columns of ``report`` for the run ``$run_id``.
 
     ``needs`` are the tables without whose rows there is nothing to count. ``options`` are what
-    the report is asked with, such as ``by``; they are parameters of ``sql``, too. Columns in
+    the report is asked with, such as ``by``; they are parameters of ``sql``, too, and NULL where the
+    report has its default. Columns in
     ``about`` say what the report was asked about, such as one of several metrics: rows about others
     are not compared. The report of one that ``is_partial`` can have rows that the recount does not
     have. Of one that ``is_sum``, the rows of each key are added up before they are compared. One
@@ -74,7 +75,7 @@ class Recount:
     skips_unknown: bool
     sql: str
     about: tuple[str, ...] = ()
-    options: Mapping[str, str | int] = field(default_factory=dict)
+    options: Mapping[str, str | int | None] = field(default_factory=dict)
 
 
 @cache
@@ -99,10 +100,12 @@ def _recounts(file: Traversable) -> Iterator[Recount]:
         rows = ",\n".join(f"{name} as ({text})" for name, text in _rows_under(header.upon))
         sql = f"with {rows}\nfrom ({sql})"
     rules = header.needs, header.is_partial, header.is_sum, header.skips_unknown
-    first = {option: choices[0] for option, choices in header.options.items()}
+    # an option without choices can have any value
+    first = {option: next(iter(choices), None) for option, choices in header.options.items()}
     others = [{**first, name: c} for name, choices in header.options.items() for c in choices[1:]]
     for options in (first, *others):
-        full_name = " ".join([name, *(f"{option}={choice}" for option, choice in options.items())])
+        chosen = [f"{option}={choice}" for option, choice in options.items() if choice is not None]
+        full_name = " ".join([name, *chosen])
         about = header.about, options
         yield Recount(full_name, header.purpose, header.report, header.keys, *rules, sql, *about)
 

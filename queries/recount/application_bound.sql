@@ -2,6 +2,8 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "application_summary"
 -- options.by = ["run"]
+-- options.fp16_convention = ["arithmetic", "packed", "scalar"]
+-- options.latency_below = []
 -- needs = ["device"]
 -- upon = "peak_sum"
 select
@@ -10,7 +12,7 @@ select
     bound_kind,
     null as reason,
     null as missing_metrics,
-    'arithmetic' as fp16_convention
+    $fp16_convention as fp16_convention
 from peak_sum
 where
     is_known

@@ -4,6 +4,7 @@
 -- keys = ["name"]
 -- options.by = ["run", "name"]
 -- options.fp16_convention = ["arithmetic", "packed", "scalar"]
+-- options.latency_below = []
 -- upon = "chosen_work"
 -- is_partial = true
 with worked as (select *, fp64 + fp32 + fp16_work + tensor as flop from chosen_work)

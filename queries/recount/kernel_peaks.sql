@@ -2,6 +2,8 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "kernel_figures"
 -- keys = ["name"]
+-- options.by = ["name"]
+-- options.fp16_convention = ["arithmetic", "packed", "scalar"]
 -- needs = ["device"]
 -- upon = "launch_peak"
 -- is_partial = true

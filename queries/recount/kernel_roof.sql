@@ -4,6 +4,8 @@
 -- keys = ["name", "event_id"]
 -- options.by = ["name", "launch", "run"]
 -- options.ceiling = ["own", "fp32"]
+-- options.fp16_convention = ["arithmetic", "packed", "scalar"]
+-- options.latency_below = []
 -- needs = ["device"]
 -- upon = "peak_sum"
 -- is_partial = true

@@ -3,8 +3,10 @@
 -- report = "launch_overhead"
 -- keys = ["name"]
 -- options.by = ["name", "run"]
+-- options.fp16_convention = ["arithmetic", "packed", "scalar"]
+-- options.latency_below = []
 -- needs = ["device"]
--- upon = "grouped_peak"
+-- upon = "launch_peak"
 -- is_partial = true
 select
     if(grouping(name) = 1, '(all)', name) as name,
@@ -17,8 +19,8 @@ select
     sum(flop) / nullif(sum(compute_ns), 0) * 1e9 as peak_flop_per_s,
     greatest(sum(compute_ns), sum(dram_ns), sum(l2_ns), sum(l1_ns)) / sum(ns) as roof_ratio,
     grouping(name) = 1 as is_total,
-    'arithmetic' as fp16_convention
-from grouped_peak
+    $fp16_convention as fp16_convention
+from launch_peak
 group by grouping sets ((name), ())
 having
     (grouping(name) = 0 or count(*) = (select count(*) from launch_work))

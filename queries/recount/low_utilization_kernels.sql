@@ -4,6 +4,8 @@
 -- keys = ["name"]
 -- options.by = ["name"]
 -- options.ceiling = ["own", "fp32"]
+-- options.fp16_convention = ["arithmetic", "packed", "scalar"]
+-- options.latency_below = []
 -- needs = ["device"]
 -- upon = "peak_sum"
 -- is_partial = true
@@ -33,7 +35,7 @@ select
     bound_kind,
     1.0 as known_time_ratio,
     null as reason,
-    'arithmetic' as fp16_convention
+    $fp16_convention as fp16_convention
 from held
 where
     share < average_ratio * (1 - 1e-9)

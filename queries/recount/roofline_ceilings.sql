@@ -1,5 +1,5 @@
--- purpose = "Work under each ceiling is that of the launches, and the peaks those of the data
--- sheet."
+-- purpose = "Work under each ceiling is that of the launches, and the peaks those of the user or
+-- the data sheet."
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "roofline_ceilings"
 -- keys = ["device_name", "ceiling_kind", "ceiling_name"]
@@ -10,7 +10,30 @@ with
     devices as (
         select source_id, device_id, device.name as device_name
         from device
-        where run_id = $run_id and device.name in (select model_name from model_ceiling)
+        where run_id = $run_id and device.name is not null
+    ),
+    ceilings as (
+        select device_name, ceiling_kind, ceiling_name, value, origin_kind, source_text
+        from
+            (
+                select devices.*, model_ceiling.* exclude (model_name), 1 as place
+                from devices
+                join model_ceiling on model_name = device_name
+                union all by name
+                select
+                    devices.*,
+                    assumption_kind as ceiling_kind,
+                    assumption.name as ceiling_name,
+                    value,
+                    'user' as origin_kind,
+                    source_text,
+                    2 as place
+                from devices
+                join (from assumption where run_id = $run_id) as assumption using (source_id)
+                where assumption_kind in ('compute', 'bandwidth', 'launch_overhead')
+            )
+        qualify
+            place = max(place) over (partition by source_id, device_id, ceiling_kind, ceiling_name)
     ),
     works as (
         select
@@ -46,9 +69,10 @@ select
     source_text,
     $run_id as run_id
 from works
-join model_ceiling on model_name = device_name
+join (select distinct * from ceilings) as ceilings using (device_name)
 where
-    not exists (from assumption where run_id = $run_id)
+    -- a device that the user names has peaks of its own
+    not exists (from assumption where run_id = $run_id and assumption_kind = 'device')
     -- all launches are of these devices
     and not exists (
         from kernel_counter

@@ -4,8 +4,9 @@
 -- keys = ["name", "event_id", "level_name"]
 -- options.level = ["dram", "l2", "l1"]
 -- options.by = ["name", "launch", "run"]
+-- options.fp16_convention = ["arithmetic", "packed", "scalar"]
 -- needs = ["device"]
--- upon = "grouped_peak"
+-- upon = "launch_peak"
 -- is_partial = true
 select
     $run_id as run_id,
@@ -24,6 +25,6 @@ select
     greatest(sum(dram_ns), sum(l2_ns), sum(l1_ns)) as memory_ns,
     sum(if(flop = 0, launches, 0)) as zero_launch_count,
     sum(if(flop = 0, ns, 0)) as zero_ns
-from grouped_peak
+from launch_peak
 group by name, event_id
 having bool_and(compute_ns + dram_ns + l2_ns + l1_ns is not null and coalesce(ns, 0) > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +42,9 @@ class RecountedCases:
             reports = _audited_upon(case.query)
             if unlike := self._contradictions(case, reports):
                 with original():
-                    unlike -= self._contradictions(case, reports)
+                    unfit = {row[0] for row in self._contradictions(case, reports)}
+                # a rule that contradicts what is right is not about such rows
+                unlike = {row for row in unlike if row[0] not in unfit}
             if unlike:
                 return f"{min(unlike, key=str)[0]} of {case.query}/{case.name}"
         return None
@@ -104,13 +107,20 @@ def _options_of(case: Case) -> dict[str, Any]:
 
 
 def _asked_with(options: dict[str, Any], chosen: list[Recount]) -> Iterator[Recount]:
-    """Yield each recount that knows all of these options, once, with them."""
-    files = set[str]()
+    """Yield each recount that can be asked with these options, once, with them."""
+    files = defaultdict[str, list[Recount]](list)
     for recount in chosen:
-        file = recount.name.partition(" ")[0]
-        if options.keys() <= recount.options.keys() and file not in files:
-            files.add(file)  # the first has the first choice of each option
-            yield replace(recount, options={**recount.options, **options})
+        files[recount.name.partition(" ")[0]].append(recount)
+    for asked in files.values():
+        if all(_allows(asked, name, value) for name, value in options.items()):
+            # the first has the first choice of the other options
+            yield replace(asked[0], options={**asked[0].options, **options})
+
+
+def _allows(asked: list[Recount], name: str, value: Any) -> bool:
+    """Return whether one of the choices of a recount is the value, or any value is one."""
+    choices = [recount.options[name] for recount in asked if name in recount.options]
+    return value in choices or choices[:1] == [None]
 
 
 def _audited_upon(query: str) -> list[str]:

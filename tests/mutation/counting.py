@@ -20,7 +20,7 @@ class CountingDatabase(Database):
         self.subject = ""
         self._counted = dict[tuple[str, str, str, str], pa.Table]()
 
-    def counted(self, text: str, run_id: str, options: Mapping[str, str | int]) -> pa.Table:
+    def counted(self, text: str, run_id: str, options: Mapping[str, str | int | None]) -> pa.Table:
         """Return the rows of a recount, as counted before if they were."""
         key = self.subject, text, run_id, str(sorted(options.items()))
         if key not in self._counted:

@@ -363,12 +363,14 @@ class Database:
         results = [self._answer(check, {}) for check in checks]
         return [result for result in results if len(result)]
 
-    def counted(self, text: str, run_id: str, options: Mapping[str, str | int]) -> pa.Table:
+    def counted(self, text: str, run_id: str, options: Mapping[str, str | int | None]) -> pa.Table:
         """Return the rows of a recount, a SELECT of ours over stored tables, for a run."""
         given = {"run_id": run_id, **options}
         (statement,) = duckdb.extract_statements(text)  # which may need some of them only
         needed = {name: given[name] for name in statement.named_parameters}
-        return self._fetch(text, needed, _whole(run_id))
+        other = options.get("other_run_id")
+        sight = _whole(run_id) if other is None else _Sight(frozenset({run_id, str(other)}))
+        return self._fetch(text, needed, sight)
 
     def lacking(self, query: Query, run_id: str | None = None) -> list[str]:
         """Return the tables that a query needs and that have no rows, of a run if one is given."""

@@ -1,6 +1,6 @@
 -- purpose = "Launches whose operations are all known, on a device whose peaks the user or the data
 -- sheet gives: the time of their work at peak."
--- upon = "launch_work"
+-- upon = "chosen_work"
 with
     given as (
         select source_id, device_id, ceiling_name, value, source_text, 1 as place
@@ -17,7 +17,15 @@ with
         select
             source_id,
             device_id,
-            map_from_entries(list((ceiling_name, value))) as peaks,
+            map_from_entries(
+                list(
+                    (
+                        ceiling_name,
+                        -- of the two halves of an instruction, one counts
+                        if(ceiling_name = 'fp16' and $fp16_convention = 'scalar', value / 2, value)
+                    )
+                )
+            ) as peaks,
             map_from_entries(list((ceiling_name, source_text))) as texts
         from
             (
@@ -33,7 +41,7 @@ with
         group by source_id, device_id
     )
 select
-    launch_work.*,
+    chosen_work.*,
     fp64 + fp32 + fp16_work + tensor as flop,
     greatest(
         fp64,
@@ -85,9 +93,9 @@ select
     1e9 * l2 / peaks['l2'] as l2_ns,
     1e9 * l1 / peaks['l1'] as l1_ns,
     launches * peaks['launch_overhead'] as overhead_ns
-from launch_work
+from chosen_work
 join
     peak
-    on peak.source_id = launch_work.source_id
-    and peak.device_id is not distinct from launch_work.device_id
+    on peak.source_id = chosen_work.source_id
+    and peak.device_id is not distinct from chosen_work.device_id
 where tensor is not null

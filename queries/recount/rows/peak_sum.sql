@@ -1,6 +1,6 @@
 -- purpose = "Kernels, launches or the run on a device with known peaks: how near to the roof their
 -- work and time are, and what bounds them."
--- upon = "grouped_peak"
+-- upon = "launch_peak"
 with
     summed as (
         select
@@ -32,14 +32,16 @@ with
                 compute_ns + dram_ns + top_flop + top_peak is not null and coalesce(ns, 0) > 0
             ) as is_known,
             count(l2_ns) in (0, count(*)) and count(l1_ns) in (0, count(*)) as has_whole_levels
-        from grouped_peak
+        from launch_peak
         group by name, event_id
     )
 select
     *,
     fp32_flop / fp32_peak_ns * 1e9 as fp32_share,
     case
-        when roof < 0.6 and greatest(compute_share, memory_share) >= 0.6
+        when
+            roof < coalesce($latency_below, 0.6)
+            and greatest(compute_share, memory_share) >= coalesce($latency_below, 0.6)
         then if(compute_share >= coalesce(memory_share, 0), 'compute', 'memory') || ' throughput'
         when longest_ns <= work_ns * (1 + 1e-9)
         then 'compute'
@@ -56,7 +58,7 @@ select
         then 'compute'
         when nearest_name = 'memory throughput'
         then 'bandwidth'
-        when roof < 0.6
+        when roof < coalesce($latency_below, 0.6)
         then 'latency'
         when memory_ns > work_ns * (1 + 1e-9)
         then 'bandwidth'
