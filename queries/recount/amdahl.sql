@@ -4,6 +4,8 @@
 -- keys = ["over_name", "metric_name", "configuration", "over_number"]
 -- options.kind = ["rate", "utilization", "time"]
 -- about = ["over_name", "metric_name"]
+-- options.over = []
+-- options.metric = []
 -- needs = ["configuration", "configuration_value"]
 -- upon = "table_row"
 -- is_partial = true

@@ -2,6 +2,9 @@
 -- source = "docs/reliability.md, section Values that must agree"
 -- report = "configuration_roofline_points"
 -- keys = ["source_id", "event_id"]
+-- options.rate = []
+-- options.intensity = []
+-- options.series = []
 -- needs = ["configuration", "configuration_value"]
 -- upon = "given_peak"
 -- is_partial = true
@@ -24,7 +27,12 @@ with
         from configuration_value
         where run_id = $run_id and role_kind = 'metric'
         group by source_id, column_name
-        having scale is not null or regexp_matches(lower(column_name), 'flop|intensity')
+        having
+            if(
+                $rate is null or $intensity is null,
+                scale is not null or regexp_matches(lower(column_name), 'flop|intensity'),
+                column_name in ($rate, $intensity)
+            )
     ),
     -- tables with one rate and one intensity, or one rate and one traffic
     told as (

@@ -3,6 +3,8 @@
 -- report = "distribution"
 -- keys = ["metric_name", "group_name", "group_value"]
 -- about = ["metric_name", "group_name"]
+-- options.metric = []
+-- options.by = []
 -- needs = ["configuration", "configuration_value"]
 -- upon = "table_value"
 with

@@ -4,6 +4,9 @@
 -- keys = ["x_name", "y_name", "metric_name", "x_value", "y_value"]
 -- about = ["x_name", "y_name", "metric_name"]
 -- options.rule = ["mean", "median", "min", "max"]
+-- options.x = []
+-- options.y = []
+-- options.metric = []
 -- needs = ["configuration", "configuration_value"]
 -- upon = "table_value"
 with

@@ -3,6 +3,8 @@
 -- report = "scaling"
 -- keys = ["over_name", "metric_name", "series", "over_number"]
 -- about = ["over_name", "metric_name"]
+-- options.over = []
+-- options.metric = []
 -- needs = ["configuration", "configuration_value"]
 -- upon = "table_row"
 with

@@ -3,6 +3,7 @@
 -- report = "sensitivity"
 -- keys = ["metric_name", "term"]
 -- about = ["metric_name"]
+-- options.metric = []
 -- needs = ["configuration", "configuration_value"]
 -- upon = "table_value"
 with

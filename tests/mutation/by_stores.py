@@ -103,7 +103,8 @@ def _options_of(case: Case) -> dict[str, Any]:
     query = catalog()[case.query]
     given = parameters_of(query, case.parameters)
     defaults = {parameter.name: parameter.default for parameter in query.parameters}
-    return {k: v for k, v in given.items() if k != "run_id" and v != defaults[k]}
+    asked = {k: v for k, v in given.items() if v != defaults[k]}
+    return {k: v for k, v in asked.items() if k != "run_id" and (k, v) != ("run_ids", _RUN_ID)}
 
 
 def _asked_with(options: dict[str, Any], chosen: list[Recount]) -> Iterator[Recount]:
