@@ -94,7 +94,8 @@ def answer(query: Query, database: Database, parameters: Cells) -> Result:
         return database.sql(f"SELECT * FROM {query.name} ORDER BY ALL")
     if query.kind == "macro":
         given = parameters_of(query, parameters)
-        values = ", ".join(f"'{given[parameter.name]}'" for parameter in query.parameters)
+        texts = [given[parameter.name] for parameter in query.parameters]
+        values = ", ".join("NULL" if text is None else f"'{text}'" for text in texts)
         return database.sql(f"SELECT * FROM {query.name}({values}) ORDER BY ALL")
     if query.kind == "export":
         batches = [*database.stream(query.name, parameters_of(query, parameters))]
