@@ -27,9 +27,11 @@
 -- lost_ns = "BIGINT: for the last rank: sum of wait_ns of the others"
 -- reason = "`collective_call.reason`"
 with
-    -- steps that count on every rank
+    -- the same on every rank
     bounds as materialized(
-        select max(first_step_index) as first_step_index, min(last_step_index) as last_step_index
+        select
+            any_value(first_step_index) as first_step_index,
+            any_value(last_step_index) as last_step_index
         from step_window(wanted_run, wanted_phase)
     ),
     calls as materialized(
@@ -122,20 +124,13 @@ with
             and numbers.collective_kind is not distinct from calls.collective_kind
             and numbers.nth = calls.nth
     ),
-    -- ranks that several files have; their calls in one collective
-    doubled as (
-        select rank_index
-        from (select distinct member, rank_index from calls where rank_index is not null)
-        group by rank_index
-        having count(*) > 1
-    ),
+    -- ranks that several files have a call of one collective of
     doubled_calls as (
         select match_index, min(rank_index) as doubled_rank
         from
             (
                 select match_index, rank_index
                 from gathered
-                semi join doubled using (rank_index)
                 group by match_index, rank_index
                 having count(*) > 1
             )
@@ -322,11 +317,7 @@ with
             judged.*,
             case when match_reason is null then least_ns end as shortest_ns,
             case
-                when
-                    match_reason is null
-                    and least_ns is not null
-                    and is_synchronizing
-                    and rank_count > 1
+                when match_reason is null and is_synchronizing and rank_count > 1
                 then last_ranks.call_index is not null
             end as is_last,
             last_ranks.began_last
