@@ -47,7 +47,6 @@ with
             unnest([rate_name, moved_name, weight_name]) as column_name,
             unnest([1, 2, 3]) as part
         from chosen
-        where reason is null
     ),
     measured as (
         select
