@@ -18,7 +18,6 @@ with
         select
             work.source_id,
             work.device_id,
-            min(process.sort_index) as sort_index,
             arg_min(process.pid_json, process.sort_index) as pid_json,
             any_value(source.shift_ns) as shift_ns
         from
