@@ -129,7 +129,7 @@ with
                 else first_one.five
             end as number,
             last_one.until_ns - first_one.until_ns + first_one.dur_ns as total_ns,
-            last_one.gaps_ns - coalesce(first_one.gaps_ns, 0) as gap_ns,
+            last_one.gaps_ns - first_one.gaps_ns as gap_ns,
             last_one.calls_ns - coalesce(first_one.calls_ns, 0) as call_ns,
             last_one.launched_count
             - first_one.launched_count
@@ -207,14 +207,10 @@ with
         select
             *,
             row_number() over (partition by sequence_index, chain_index order by place) as nth,
-            case
-                when least_distance < length
-                then cast(ceil(ratio(length, least_distance)) as bigint)
-                else 1
-            end as every
+            cast(ceil(ratio(length, least_distance)) as bigint) as every
         from chained
     ),
-    apart as materialized(from counted where (nth - 1) % every = 0),
+    apart as materialized(from counted where nth = 1 or (nth - 1) % every = 0),
     ranked as materialized(
         select
             sequence_index,
