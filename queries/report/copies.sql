@@ -87,11 +87,7 @@ with
                 where run_id = $run_id
             )
         where
-            run_id = $run_id
-            and (
-                $phase = 'all'
-                or (source_id, event_id) in (select (source_id, event_id) from of_steps)
-            )
+            $phase = 'all' or (source_id, event_id) in (select (source_id, event_id) from of_steps)
         -- a summary beside a timeline has the same copies again
         qualify transfer_count is null or not bool_or(transfer_count is null) over ()
     ),
