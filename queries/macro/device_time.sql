@@ -20,7 +20,7 @@ with
     mixed as materialized(
         select places.*, whole.end_ns - whole.start_ns as elapsed_ns
         from places
-        join
+        semi join
             (from summed_source where wanted_phase = 'all' and has_sums and has_mixes) using (
                 run_id, source_id
             )
