@@ -60,8 +60,16 @@ with
                 order by start_ns, end_ns
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
-        from calls
-        where cause is not null
+        from
+            (
+                from calls
+                where cause is not null
+                union all
+                -- loading that compiles is compiling: the union of both tells how much more it is
+                select * replace ('data_loading' as cause)
+                from calls
+                where cause = 'compile'
+            )
     ),
     -- the union of these on each thread: intervals that do not overlap, with the time in those
     -- before
@@ -132,25 +140,16 @@ with
             and last.cause = causes.cause
             and last.from_ns <= late.host_end_ns
     ),
-    -- loading that compiles is compiling
     causes as (
         select
             *,
-            gap_start_ns + cast(
-                coalesce(
-                    sum(cause_ns) over (
-                        partition by gap_index
-                        order by cause
-                        rows between unbounded preceding and 1 preceding
-                    ),
-                    0
-                ) as bigint
-            ) as part_start_ns,
-            least(cause_ns, host_end_ns - part_start_ns) as part_ns
+            coalesce(lag(cause_ns) over (partition by gap_index order by cause), 0) as compile_ns,
+            gap_start_ns + compile_ns as part_start_ns,
+            cause_ns - compile_ns as part_ns
         from caused
     ),
     parts as (
-        select * replace (null as reason, 0 as call_ns), cause as gap_kind
+        select * exclude (compile_ns) replace (null as reason, 0 as call_ns), cause as gap_kind
         from causes
         union all by name
         select

@@ -52,7 +52,7 @@ with
             short_ns
         from gap_part(wanted_run, wanted_phase) as parts
         cross join limits
-        join
+        semi join
             used
             on used.source_id = parts.source_id
             and used.device_id is not distinct from parts.device_id
@@ -98,11 +98,7 @@ with
         from told
         union all by name
         select
-            * exclude (part_ns, reason),
-            delay_ns as part_ns,
-            'launch' as idle_kind,
-            null as reason,
-            part_start_ns + call_ns + (delay_ns >> 1) as middle_ns
+            * exclude (part_ns, reason), delay_ns as part_ns, 'launch' as idle_kind, null as reason
         from told
         where gap_kind = 'launch' and call_ns >= long_ns
     ),

@@ -16,7 +16,7 @@ with
                 when slice_kind in ('runtime', 'driver')
                 then if(regexp_matches(name, 'ynchronize|emcpy'), 'wait', null)
                 when regexp_matches(name, '^enumerate\(Data|data_load|wait_for_batch')
-                then 'data_loading'
+                then 'either'
             end as cause
         from slice
         where
@@ -27,7 +27,8 @@ with
     during as (
         select
             gap_index,
-            cause,
+            -- loading that compiles is compiling: the time in either, less that of compiling
+            unnest(if(cause = 'compile', ['compile', 'either'], [cause])) as activity,
             calls.start_ns <= gap_start_ns as is_before,
             greatest(calls.start_ns, gap_start_ns) as from_ns,
             least(calls.start_ns + calls.dur_ns, host_end_ns) as till_ns
@@ -44,7 +45,7 @@ with
         select
             *,
             max(till_ns) over (
-                partition by gap_index, cause
+                partition by gap_index, activity
                 order by from_ns, till_ns
                 rows between unbounded preceding and 1 preceding
             ) as reach_ns
@@ -54,12 +55,12 @@ with
         select
             gap_index,
             sum(greatest(0, till_ns - greatest(from_ns, coalesce(reach_ns, from_ns)))) filter (
-                where cause = 'compile'
+                where activity = 'compile'
             ) as compile_ns,
             sum(greatest(0, till_ns - greatest(from_ns, coalesce(reach_ns, from_ns)))) filter (
-                where cause = 'data_loading'
-            ) as loading_ns,
-            bool_or(cause = 'wait' and is_before) as is_waiting
+                where activity = 'either'
+            ) as either_ns,
+            bool_or(activity = 'wait' and is_before) as is_waiting
         from reached
         group by gap_index
     ),
@@ -69,7 +70,7 @@ with
             is_waiting,
             host_end_ns - gap_start_ns as late_ns,
             coalesce(spent.compile_ns, 0) as compiling_ns,
-            least(coalesce(spent.loading_ns, 0), late_ns - compiling_ns) as fetching_ns,
+            coalesce(spent.either_ns, 0) - compiling_ns as fetching_ns,
             gap_end_ns - host_end_ns - call_ns as after_ns,
             if(rest_kind = 'launch' and after_ns >= 1000000, after_ns, 0) as old_ns
         from launched_gap
