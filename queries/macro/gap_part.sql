@@ -116,10 +116,10 @@ with
             late.*,
             causes.cause,
             cast(
-                coalesce(
-                    last.before_ns + least(late.host_end_ns, last.till_ns) - last.from_ns,
-                    0
-                ) - coalesce(
+                last.before_ns
+                + least(late.host_end_ns, last.till_ns)
+                - last.from_ns
+                - coalesce(
                     first.before_ns + least(late.gap_start_ns, first.till_ns) - first.from_ns, 0
                 ) as bigint
             ) as cause_ns
@@ -132,7 +132,7 @@ with
             and first.thread_id = late.launch_thread_id
             and first.cause = causes.cause
             and first.from_ns <= late.gap_start_ns
-        asof left join
+        asof join
             united as last
             on last.run_id = late.run_id
             and last.source_id = late.source_id

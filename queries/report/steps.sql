@@ -66,7 +66,7 @@ with
                 sum(joined_bound.dur_ns) filter (where total_flop is not null), 0
             ) as counted_ns,
             sum(joined_bound.dur_ns) as joined_ns
-        from (from attribution where run_id = $run_id and work_kind = 'kernel') as here
+        from (from attribution where run_id = $run_id) as here
         join (from joined_bound where run_id = $run_id) as joined_bound using (source_id, event_id)
         group by here.source_id, step_index
     ),
