@@ -93,7 +93,8 @@ with
             end as fp32_known_ratio,
             worked.peak_ns
         from busy
-        left join
+        -- without kernels their time is not known, not 0
+        join
             worked
             on worked.run_id = busy.run_id
             and worked.source_id = busy.source_id
@@ -105,5 +106,3 @@ with
             and device_peak.device_id is not distinct from busy.device_id
     )
 from held
--- without kernels their time is not known, not 0
-where kernel_count > 0

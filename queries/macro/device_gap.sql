@@ -95,7 +95,7 @@ with
                 when idle.event_id is null then ended.launch_thread_id else work.launch_thread_id
             end as launch_thread_id,
             ended.event_id as previous_event_id,
-            coalesce(work.launch_end_ns, work.launch_start_ns) as launch_end_ns,
+            coalesce(work.launch_end_ns, work.launch_start_ns) as returned_ns,
             case
                 when idle.event_id is null
                 then case when ended.launch_thread_id is null then 'no work after it' end
@@ -109,10 +109,7 @@ with
             case
                 when reason is not null
                 then 'unknown'
-                when
-                    idle.event_id is null
-                    or work.launch_start_ns >= coalesce(idle.reach_ns, idle.gap_start_ns)
-                    or launch_end_ns >= idle.reach_ns
+                when idle.event_id is null or idle.reach_ns is null or returned_ns >= idle.reach_ns
                 then 'launch'
                 when ended.launch_event_id = work.launch_event_id
                 then 'graph'
@@ -147,7 +144,7 @@ select
     host_end_ns,
     case
         when rest_kind = 'launch'
-        then greatest(least(launch_end_ns, gap_end_ns) - host_end_ns, 0)
+        then greatest(least(returned_ns, gap_end_ns) - host_end_ns, 0)
         else 0
     end as call_ns,
     rest_kind,
