@@ -129,7 +129,7 @@ select
         then 'no steps: nothing marks them, and kernels do not repeat so that they show'
         when all_count = 1
         then 'one step only'
-        when coalesce(step_count, 0) < 2
+        when step_count < 2
         then 'no two steps in a row within 10 % and with the same kernels'
     end as reason
 from sources

@@ -38,18 +38,8 @@ with
 select
     run_id,
     source_id,
-    case
-        when marked.start_ns is null
-        then least(worked.start_ns, hosts.start_ns)
-        when worked.start_ns is not null
-        then marked.start_ns
-    end as start_ns,
-    case
-        when marked.end_ns is null
-        then greatest(worked.end_ns, hosts.end_ns)
-        when worked.end_ns is not null
-        then marked.end_ns
-    end as end_ns
+    coalesce(marked.start_ns, least(worked.start_ns, hosts.start_ns)) as start_ns,
+    coalesce(marked.end_ns, greatest(worked.end_ns, hosts.end_ns)) as end_ns
 from
     (
         select run_id, source_id
