@@ -175,7 +175,7 @@ with
 select
     first_name as name,
     whole_ns(sum(part_ns)) as win_ns,
-    count(distinct chain_start_ns) as chain_count,
+    count(distinct(lane_id, chain_index)) as chain_count,
     arg_max(chain_call_count, (chain_ns, - chain_start_ns)) as call_count,
     arg_max(chain_start_ns - window_start_ns, (chain_ns, - chain_start_ns)) as example_offset_ns,
     symptom_name,
