@@ -174,9 +174,7 @@ with
             whole_sum(columns('^(compute|dram|l2|l1)_ns$')) as "\0",
             coalesce(given_launch_ns * sum(launch_count), whole_sum(overhead_ns)) as overhead_ns,
             arg_min(bound_reason, (- bound_reason_ns, bound_reason)) as bound_reason,
-            arg_min(missing_metrics, (- bound_reason_ns, missing_metrics)) filter (
-                where bound_reason_ns is not null
-            ) as missing_metrics,
+            arg_min(missing_metrics, (- bound_reason_ns, missing_metrics)) as missing_metrics,
             ratio(sum(occupancy_sum), sum(occupancy_ns)) as occupancy_ratio,
             ratio(
                 sum(compute_throughput_sum), sum(compute_throughput_ns)
@@ -263,7 +261,7 @@ select
     case
         when bound_kind is not null
         then roof_reason(bounded.roof_ratio, nearest_name, timed_ns)
-        when compute_ns is null or dram_ns is null
+        when compute_ns is null
         then coalesce(bound_reason, 'no peak for this device')
         else coalesce(bound_reason, 'duration unknown')
     end as bound_reason,
