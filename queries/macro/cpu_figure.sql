@@ -192,7 +192,7 @@ with
             case
                 when len(cores.working) = 1
                 then cores.working[1]
-                when len(cores.working) = 0
+                when cores.working is null
                 then cores.kinds[1]
             end as counting_name,
             coalesce(len(cores.working) > 1, false) as is_apart
@@ -284,11 +284,7 @@ with
                 then above.quantity
                 else ratio(above.quantity * figures.factor, below.quantity)
             end as quotient,
-            case
-                when below.running_ratio is null
-                then above.running_ratio
-                else least(above.running_ratio, below.running_ratio)
-            end as running_ratio,
+            least(above.running_ratio, below.running_ratio) as running_ratio,
             case
                 when is_apart and figures.under_kind is not null
                 then null
