@@ -122,7 +122,7 @@ with
             active_basis = 'task-clock' and doubted.run_id is not null as is_doubted
         from slots
         left join clocks using (run_id, source_id, measurement_index, slot_key)
-        left join
+        join
             (from cpu_known where wanted_run is null or run_id = wanted_run) as cpu_known using (
                 run_id, source_id
             )

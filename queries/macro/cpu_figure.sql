@@ -116,7 +116,6 @@ with
             quantity,
             running_ratio,
             mode_name,
-            status_kind,
             case when quantity is null then event_name || ': ' || reason end as reason,
             case
                 when quantity_kind in ('task_clock', 'cpu_clock') then 'clock' else quantity_kind
@@ -140,7 +139,6 @@ with
             = 1
     ),
     amounts as (
-        select * exclude (status_kind)
         from counted
         union all by name
         -- all slots of the processor: a part of the four is not the whole

@@ -169,7 +169,7 @@ with
             peak_ns as compute_ns,
             ratio(dram_bytes * 1e9, peak_of['dram']) as bandwidth_ns
         from of_source
-        left join
+        join
             (from cpu_known where wanted_run is null or run_id = wanted_run) as cpu_known using (
                 run_id, source_id
             )

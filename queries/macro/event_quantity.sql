@@ -7,7 +7,7 @@
 -- by_core = "BOOLEAN: whether each kind of core (cpu_core, cpu_atom) has its own rows"
 -- columns = "run_id source_id measurement_index slot_index slot_name slot_key core_name
 -- event_name quantity_kind precision_name width_name quantity low_quantity high_quantity amount
--- reason unit_count value_count running_ratio spread_ratio status_kind mode_name"
+-- reason unit_count running_ratio mode_name"
 -- core_name = "VARCHAR: kind of the cores that counted; NULL if kinds are not separate, or there
 -- is one"
 -- quantity = "DOUBLE: operations, bytes or cycles; NULL if a part of it was not counted"
@@ -15,8 +15,6 @@
 -- high_quantity = "DOUBLE: upper limit"
 -- amount = "DOUBLE: operations, bytes or cycles for one count"
 -- unit_count = "BIGINT: numbered units of the processor that counted, e.g. memory controllers"
--- value_count = "BIGINT: values in the sum"
--- status_kind = "worst status of its values"
 -- mode_name = "VARCHAR: counted modes: u (user mode) and others of ukhGH; NULL: everything"
 with
     met as (
@@ -29,7 +27,6 @@ with
             event_value.scope_name,
             event_value.cgroup_name,
             event_value.pmu_name,
-            event_value.status_kind,
             event_value.running_ratio,
             event_value.modifier_name,
             ratio(event_value.stddev, abs(event_value.value)) as spread_ratio,
@@ -161,15 +158,7 @@ with
                 end
             ) as reason,
             count(distinct unit_index) as unit_count,
-            count(*) as value_count,
             min(running_ratio) as running_ratio,
-            max(spread_ratio) as spread_ratio,
-            arg_max(
-                status_kind,
-                list_position(
-                    ['ok', 'scaled', 'unreadable', 'not_supported', 'not_counted'], status_kind
-                )
-            ) as status_kind,
             -- of two modes it is not known which it is
             case
                 when count(distinct coalesce(mode_name, '')) = 1
@@ -197,9 +186,6 @@ select
     amount,
     reason,
     unit_count,
-    value_count,
     running_ratio,
-    spread_ratio,
-    status_kind,
     mode_name
 from added
