@@ -55,9 +55,7 @@ with
             cast(sum(dur_ns) as bigint) as total_ns,
             cast(sum(fp16_packed_flop) as double) as fp16_flop,
             cast(sum(dram_bytes) as double) as dram_bytes,
-            arg_min(missing_metrics, (- coalesce(dur_ns, 0), missing_metrics)) filter (
-                where total_reason is not null
-            ) as missing_metrics,
+            arg_min(missing_metrics, (- coalesce(dur_ns, 0), missing_metrics)) as missing_metrics,
             coalesce(
                 arg_min(total_reason, (- coalesce(dur_ns, 0), total_reason)),
                 case when sum(dur_ns) is null then 'duration unknown' end
