@@ -66,7 +66,6 @@ with
             cast(sum(changes.change_bytes) over of_pool as bigint) as known_bytes,
             row_number() over of_pool as place,
             lead(changes.time_ns) over of_kind as next_of_kind_ns,
-            lead(changes.time_ns) over of_pool as next_ns,
             case
                 when pools.is_counted
                 then changes.total_allocated_bytes
@@ -112,10 +111,7 @@ with
     levels as materialized(
         select
             running.*,
-            coalesce(
-                time_ns <= end_ns and (time_ns >= start_ns or coalesce(next_ns > start_ns, true)),
-                false
-            ) as is_level,
+            coalesce(time_ns between start_ns and end_ns, false) as is_level,
             coalesce(
                 time_ns <= end_ns
                 and (time_ns >= start_ns or coalesce(next_of_kind_ns > start_ns, true)),
