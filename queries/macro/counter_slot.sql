@@ -34,10 +34,7 @@ with
     summed as (
         select run_id, source_id, measurement_index
         from counter
-        where
-            record_kind = 'event'
-            and measurement_index is not null
-            and (wanted_run is null or run_id = wanted_run)
+        where record_kind = 'event' and (wanted_run is null or run_id = wanted_run)
         group by all
         having not bool_or(interval_index is null)
     ),

@@ -14,6 +14,7 @@
 -- figure_share_ratio = "DOUBLE: share of the counted total of that figure"
 -- figure_doubt_ratio = "DOUBLE: possible error of the figure from this event alone; NULL if the
 -- event is lost"
+-- spread_ratio = "DOUBLE: largest standard error over repeats / value"
 -- value_count = "BIGINT: values over files, measurements, scopes and intervals"
 -- uncounted_count = "BIGINT: of these without a value"
 -- name = "run"

@@ -16,7 +16,7 @@
 -- mean_ns = "total_ns / step_count; for a part, over the steps with that part"
 -- median_ns = "DOUBLE: median"
 -- stddev_ns = "DOUBLE: sample standard deviation; NULL for one step"
--- spread_ratio = "(max_ns - min_ns) / median_ns"
+-- spread_ratio = "DOUBLE: (max_ns - min_ns) / median_ns"
 -- share_ratio = "for a part: total_ns / time of the steps with it"
 -- part_kind = "VARCHAR: infeed, compute, collective …"
 with
