@@ -24,8 +24,7 @@
 -- samples_per_s = "DOUBLE: steps_per_s x the run's metric samples_per_step, else its label batch:
 -- samples of one rank per step, x the ranks in the file"
 -- spread_ratio = "DOUBLE: for (stable) and (all): (longest - shortest) / median; NULL for fewer
--- than
--- two steps"
+-- than two steps"
 -- step_count = "for (stable) and (all): steps"
 -- mean_ns = "for (stable) and (all): mean time"
 -- longest_ns = "BIGINT: for (stable) and (all): longest time"
