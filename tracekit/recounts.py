@@ -57,12 +57,12 @@ class Recount:
     """One recount: ``sql`` selects columns of ``report`` for the run ``$run_id``.
 
     ``needs`` are the tables without whose rows there is nothing to count. ``options`` are what
-    the report is asked with, such as ``by``; they are parameters of ``sql``, too, and NULL where the
-    report has its default. Columns in
-    ``about`` say what the report was asked about, such as one of several metrics: rows about others
-    are not compared. The report of one that ``is_partial`` can have rows that the recount does not
-    have. Of one that ``is_sum``, the rows of each key are added up before they are compared. One
-    that ``skips_unknown`` says nothing about values that it has none for.
+    the report is asked with, such as ``by``; they are parameters of ``sql``, too, and NULL where
+    the report has its default. Columns in ``about`` say what the report was asked about, such as
+    one of several metrics: rows about others are not compared. The report of one that
+    ``is_partial`` can have rows that the recount does not have. Of one that ``is_sum``, the rows of
+    each key are added up before they are compared. One that ``skips_unknown`` says nothing about
+    values that it has none for.
     """
 
     name: str

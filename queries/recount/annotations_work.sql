@@ -56,7 +56,7 @@ with recursive
             not in (select (source_id, context_id) from nearest)
     ),
     calls as (
-        select name, count(*) as call_count, sum(dur_ns) as host_ns, count(dur_ns) as timed_count
+        select name, count(*) as call_count, sum(dur_ns) as host_ns, avg(dur_ns) as mean_call_ns
         from slice
         where run_id = $run_id and slice_kind = 'annotation'
         group by name
@@ -74,7 +74,7 @@ select
     count(*) filter (where work_kind = 'kernel') as kernel_count,
     any_value(call_count) as call_count,
     any_value(host_ns) as host_ns,
-    any_value(host_ns) / any_value(call_count) as mean_call_ns,
+    any_value(mean_call_ns) as mean_call_ns,
     case
         when total_ns + self_ns is null
         then 'duration unknown'

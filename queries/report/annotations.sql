@@ -18,7 +18,7 @@
 -- kernel_count = "kernels launched in it"
 -- call_count = "times the host entered it; NULL if unknown"
 -- host_ns = "BIGINT: host time in it; a call inside one of the same name counts again"
--- mean_call_ns = "DOUBLE: host_ns / call_count"
+-- mean_call_ns = "DOUBLE: mean time of the calls that ended in the recording"
 -- reason = "why a time is unknown or incomplete"
 with recursive
     chosen as materialized(from chosen_step($run_id, $phase)),
@@ -98,7 +98,11 @@ with recursive
         where step_kind = 'host' and step_index between first_step_index and last_step_index
     ),
     calls as (
-        select name, count(*) as call_count, cast(sum(dur_ns) as bigint) as host_ns
+        select
+            name,
+            count(*) as call_count,
+            cast(sum(dur_ns) as bigint) as host_ns,
+            avg(dur_ns) as mean_call_ns
         from slice
         where
             run_id = $run_id
@@ -125,7 +129,7 @@ select
     times.kernel_count,
     calls.call_count,
     calls.host_ns,
-    ratio(calls.host_ns, calls.call_count) as mean_call_ns,
+    calls.mean_call_ns,
     case
         when times.total_ns + times.self_ns is null
         then 'duration unknown'

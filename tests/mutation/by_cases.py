@@ -83,7 +83,7 @@ class Cases:
 def nearest_cases(queries: Iterable[str], count: int) -> list[Case]:
     """Return the first `count` cases of these queries."""
     files = [file for query in queries for file in _files_of(query)]
-    return [_case(file) for file in files[:count]]
+    return [case_of(file) for file in files[:count]]
 
 
 @cache
@@ -92,7 +92,7 @@ def _files_of(query: str) -> list[Path]:
 
 
 @cache
-def _case(file: Path) -> Case:
+def case_of(file: Path) -> Case:
     lines = sections_of(file.read_text("utf-8"))
     sections = {name: cells(section) for name, section in lines.items()}
     parameters, expected = sections.pop("parameters", []), sections.pop("expected")

@@ -23,6 +23,8 @@ from tracekit.limits import Limits
 from tracekit.recounts import Recount, recounts
 from tracekit.store import create_store
 
+#: Rule, subject and figure.
+Contradiction = tuple[str, str, str]
 _TIMEOUT_S = 20
 _RUN_ID = "r"
 #: Of a query that hundreds stand upon, the nearest are asked.
@@ -40,34 +42,51 @@ class RecountedCases:
         """Return the first rule that contradicts a report if these queries are others."""
         for case in nearest_cases(queries, _MAX_CASES):
             reports = _audited_upon(case.query)
-            if unlike := self._contradictions(case, reports):
+            if unlike := self.contradictions(case, reports):
                 with original():
-                    unfit = {row[0] for row in self._contradictions(case, reports)}
+                    unfit = {row[0] for row in self.contradictions(case, reports)}
                 # a rule that contradicts what is right is not about such rows
                 unlike = {row for row in unlike if row[0] not in unfit}
             if unlike:
                 return f"{min(unlike, key=str)[0]} of {case.query}/{case.name}"
         return None
 
-    def _contradictions(self, case: Case, reports: list[str]) -> set[tuple[str, str, str]]:
-        """Return rule, subject and figure of each value that a rule tells another of."""
+    def contradictions(self, case: Case, reports: list[str]) -> set[Contradiction]:
+        """Return what recounts, formulas and identities say of reports about a case's rows."""
         if not reports:
             return set()
+        self.show(case)
+        unlike = set[Contradiction]()
+        tables = dict[str, pa.Table]()
+        for name in reports:
+            try:
+                given = self._answer(case) if name == case.query else self._told(name)
+                tables |= given
+                unlike |= self.unlike(case, given)
+            except Exception as error:  # noqa: BLE001 - users would see any
+                unlike.add((name, "", str(error).partition("\n")[0]))
+        return unlike | _contradicting(tables)
+
+    def show(self, case: Case) -> None:
+        """Let the store have the inputs of a case, and nothing else."""
         shutil.rmtree(self._database.store.path)
         _write_store(self._database.store.path, case.rows)
         show_what_is_stored(self._database)
         self._database.subject = f"{case.query}/{case.name}"
-        unlike = set[tuple[str, str, str]]()
-        tables = dict[str, pa.Table]()
-        for name in reports:
-            options = _options_of(case) if name == case.query else {}
-            try:
-                given = self._answer(case) if name == case.query else self._told(name)
-                tables |= given
-                unlike |= self._unlike(given, options)
-            except Exception as error:  # noqa: BLE001 - users would see any
-                unlike.add((name, "", str(error).partition("\n")[0]))
-        return unlike | _contradicting(tables)
+
+    def unlike(self, case: Case, tables: dict[str, pa.Table] | None = None) -> set[Contradiction]:
+        """Return what recounts and formulas tell otherwise than a report of the case's rows."""
+        tables = self._answer(case) if tables is None else tables
+        chosen = audit.applicable_recounts(self._database, _RUN_ID, tables)
+        if case.query in tables:
+            options = _options_of(case)
+            if options:
+                chosen = [*_asked_with(options, chosen)]
+            elif audit.table_of(self._database, case.query, _RUN_ID, "all") is None:
+                # it lacks a table that only those need who choose the report
+                chosen = [recount for recount in chosen if not audit.options_but_defaults(recount)]
+        rows = audit.unlike_recounts(self._database, _RUN_ID, tables, chosen)
+        return {(row[0], row[2], row[3]) for row in rows + unlike_formulas(tables)}
 
     def _answer(self, case: Case) -> dict[str, pa.Table]:
         """Return what the report of a case says of its run, asked as the case asks."""
@@ -80,18 +99,8 @@ class RecountedCases:
         table = audit.table_of(self._database, name, _RUN_ID, "all")
         return {} if table is None else {name: table}
 
-    def _unlike(
-        self, tables: dict[str, pa.Table], options: dict[str, Any]
-    ) -> set[tuple[str, str, str]]:
-        """Return what recounts and formulas tell otherwise than a report with these options."""
-        chosen = audit.applicable_recounts(self._database, _RUN_ID, tables)
-        if options:
-            chosen = [*_asked_with(options, chosen)]
-        rows = audit.unlike_recounts(self._database, _RUN_ID, tables, chosen)
-        return {(row[0], row[2], row[3]) for row in rows + unlike_formulas(tables)}
 
-
-def _contradicting(tables: dict[str, pa.Table]) -> set[tuple[str, str, str]]:
+def _contradicting(tables: dict[str, pa.Table]) -> set[Contradiction]:
     """Return what identities say that need no other reports."""
     rules = [rule for rule in audit.identities() if {*rule.reports} <= tables.keys()]
     rows = audit.contradictions(rules, tables).result.table.to_pylist()

@@ -90,12 +90,17 @@ def _copied(key: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in copied.items() if v is not None}
 
 
-def _harmless(rows: Rows) -> Rows:
-    return _reversed(_with_copy("run_id", of_values(_shifted)(rows)))
+def _later(rows: Rows) -> Rows:
+    return _reversed(of_values(_shifted)(rows))
 
 
+#: Rows in another order and later; the same beside those of another run.
+LATER = RowChange(_later, unchanged(tuple(_MOMENTS)))
+BESIDE_A_RUN = RowChange(
+    lambda rows: _reversed(_with_copy("run_id", of_values(_shifted)(rows))), LATER.effect
+)
 CHANGES: dict[str, RowChange] = {
-    "later, reversed, beside another run": RowChange(_harmless, unchanged(tuple(_MOMENTS))),
+    "later, reversed, beside another run": BESIDE_A_RUN,
     "times doubled": RowChange(of_values(_slower), scaled(2, (), ())),
     "two sources": RowChange(lambda rows: _with_copy("source_id", rows), per_source(2)),
 }

@@ -1,0 +1,71 @@
+"""Cases again, without their expected answers: recounts of their rows, and changes of them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.by_cases import Case, case_of
+from tests.mutation.by_stores import RecountedCases
+from tests.queries.conftest import _write_store
+from tests.queries.test_cases import FILES, answer, parameters_of, show_what_is_stored
+from tests.transformations.changes_of_rows import BESIDE_A_RUN, LATER, Rows
+from tests.transformations.reports import Row
+from tracekit.catalog import catalog
+from tracekit.engine import Database
+from tracekit.store import create_store
+
+#: Recounts that are not about the rows of a case, by the case.
+UNFIT: dict[str, tuple[str, ...]] = {}
+REPORTS = [file for file in FILES if catalog()[file.parent.name].kind in ("report", "finding")]
+
+
+def name_of(file: Path) -> str:
+    return f"{file.parent.name}-{file.stem}"
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    """Of one case after the other."""
+    return Database(create_store(tmp_path_factory.mktemp("changed") / "S"))
+
+
+@pytest.fixture(scope="module")
+def recounted(tmp_path_factory: pytest.TempPathFactory) -> RecountedCases:
+    return RecountedCases(tmp_path_factory.mktemp("recounted") / "S")
+
+
+@pytest.mark.sampled(30)
+@pytest.mark.parametrize("file", REPORTS, ids=name_of)
+def test_recounts_of_the_rows_agree(recounted: RecountedCases, file: Path) -> None:
+    """What a report says of rows by hand, asked as the case asks, is what recounts say of them."""
+    recounted.show(case_of(file))
+    unlike = recounted.unlike(case_of(file))
+    assert not {row for row in unlike if row[0] not in UNFIT.get(name_of(file), ())}
+
+
+@pytest.mark.sampled(30)
+@pytest.mark.parametrize("file", REPORTS, ids=name_of)
+def test_order_time_and_other_runs_do_not_matter(database: Database, file: Path) -> None:
+    """Rows in another order, a few seconds later, and beside the same rows of another run."""
+    case = case_of(file)
+    change = BESIDE_A_RUN if is_about_one_run(case) else LATER
+    before, after = (rows_of(database, case, rows) for rows in (case.rows, change.make(case.rows)))
+    assert not change.effect({case.query: before}, {case.query: after})
+
+
+def is_about_one_run(case: Case) -> bool:
+    query = catalog()[case.query]
+    given = parameters_of(query, case.parameters)
+    asks_for_several = any(parameter.name == "run_ids" for parameter in query.parameters)
+    return given.get("run_id") is not None and not asks_for_several
+
+
+def rows_of(database: Database, case: Case, rows: Rows) -> list[Row]:
+    """Return what the report of a case says of these rows."""
+    shutil.rmtree(database.store.path)
+    _write_store(database.store.path, rows)
+    show_what_is_stored(database)
+    return list(answer(catalog()[case.query], database, case.parameters).rows())
