@@ -15,6 +15,8 @@ from tests.queries.test_cases import (
     Cells,
     answer,
     cells,
+    lines_of,
+    message_of,
     sections_of,
     show_what_is_stored,
     table_rows,
@@ -39,13 +41,14 @@ class NoQueryError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The inputs of a case, and its answer."""
+    """The inputs of a case, and its answer or the message of its refusal."""
 
     query: str
     name: str
     rows: dict[str, list[dict[str, Any]]]
     parameters: Cells
     expected: Cells
+    refusal: str
 
 
 class Cases:
@@ -76,8 +79,8 @@ class Cases:
         except Exception as error:  # users would see any
             if str(error).startswith(INVALID):
                 raise NoQueryError(str(error)) from error
-            return True
-        return bool(unlike(query, result, case.expected))
+            return message_of(error) != case.refusal
+        return bool(case.refusal) or bool(unlike(query, result, case.expected))
 
 
 def nearest_cases(queries: Iterable[str], count: int) -> list[Case]:
@@ -95,6 +98,7 @@ def _files_of(query: str) -> list[Path]:
 def case_of(file: Path) -> Case:
     lines = sections_of(file.read_text("utf-8"))
     sections = {name: cells(section) for name, section in lines.items()}
-    parameters, expected = sections.pop("parameters", []), sections.pop("expected")
+    parameters, expected = sections.pop("parameters", []), sections.pop("expected", [])
     rows = {name: table_rows(name, sections[name]) for name in TABLES if name in sections}
-    return Case(file.parent.name, file.stem, rows, parameters, expected)
+    refusal = " ".join(lines_of(file, "refused"))
+    return Case(file.parent.name, file.stem, rows, parameters, expected, refusal)

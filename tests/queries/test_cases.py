@@ -2,10 +2,10 @@
 
 A case is a file ``fixtures/queries/<query>/<case>.txt`` of sections, each CSV below a ``[name]``:
 one section a table, with the columns that matter, and ``[expected]``, with those of the answer
-that matter. An empty cell is NULL. Lines that begin with # are comments: those of ``[expected]``
-show how the figures were worked out. Rows are of run ``r`` and source ``s1`` unless they say other.
-``[parameters]`` is there where a report is asked for anything but ``run_id = r``; what it leaves
-out has its default.
+that matter, or ``[refused]``, with the message of the error. An empty cell is NULL. Lines that
+begin with # are comments: those of ``[expected]`` show how the figures were worked out. Rows are
+of run ``r`` and source ``s1`` unless they say other. ``[parameters]`` is there where a report is
+asked for anything but ``run_id = r``; what it leaves out has its default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tracekit import audit
 from tracekit.catalog import KINDS, Query, catalog
 from tracekit.engine import _ALL, Database
 from tracekit.engine.scope import QueryScope, is_small
-from tracekit.errors import QueryError
+from tracekit.errors import QueryError, TracekitError
 from tracekit.result import Result
 from tracekit.schema import TABLES
 from tracekit.store import Store, create_store
@@ -58,6 +58,17 @@ def sections_of(text: str) -> dict[str, list[str]]:
             assert found, "what stands before the first [section]?"
             lines.append(line)
     return found
+
+
+def lines_of(file: Path, section: str) -> list[str]:
+    """The lines of a section, without comments; none without the section."""
+    lines = sections_of(file.read_text("utf-8")).get(section, [])
+    return [line for line in lines if not line.startswith("#")]
+
+
+def message_of(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split())
 
 
 def cells(lines: Iterable[str]) -> Cells:
@@ -179,12 +190,19 @@ def test_the_answer_is_the_one_worked_out_by_hand(
 ) -> None:
     query = catalog()[file.parent.name]
     sections = {name: cells(lines) for name, lines in sections_of(file.read_text("utf-8")).items()}
-    parameters, expected = sections.pop("parameters", []), sections.pop("expected")
+    parameters, expected = sections.pop("parameters", []), sections.pop("expected", [])
+    refusal = sections.pop("refused", [])
+    assert bool(refusal) != bool(expected)
     assert sections.keys() <= TABLES.keys(), "a section that no table is called after"
     rows = {name: table_rows(name, sections[name]) for name in TABLES if name in sections}
     shutil.rmtree(database.store.path)
     write_store(database.store.path, rows)
     show_what_is_stored(database)
+    if refusal:
+        with pytest.raises(TracekitError) as raised:
+            answer(query, database, parameters)
+        assert message_of(raised.value) == " ".join(lines_of(file, "refused"))
+        return
     result = answer(query, database, parameters)
     if updates_goldens:
         write_expected(file, result)
@@ -220,7 +238,7 @@ def test_every_column_is_expected_by_some_case() -> None:
     """A case may leave out what does not matter to it; all cases of a query may not."""
     expected: dict[str, set[str]] = {}
     for file in FILES:
-        (header, *_) = cells(sections_of(file.read_text("utf-8"))["expected"])
+        (header, *_) = cells(sections_of(file.read_text("utf-8")).get("expected", [""]))
         expected.setdefault(file.parent.name, set()).update(header)
     missing = {
         name: lacking
