@@ -29,9 +29,6 @@ select
     source_id,
     device_id
 from launch_at_roof($run_id, $phase)
-where
-    roof_ratio < $latency_below
-    and occupancy_ratio < $occupancy_below
-    and coalesce(tensor_flop, 0) = 0
+where roof_ratio < $latency_below and occupancy_ratio < $occupancy_below and tensor_flop = 0
 group by source_id, device_id, name
 order by win_ns desc, source_id, device_id, name
