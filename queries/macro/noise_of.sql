@@ -15,10 +15,14 @@ case
     then 0.0
     else
         student_t(
-            ratio(
-                pow(ratio(a_variance, a_count) + ratio(b_variance, b_count), 2),
-                ratio(pow(ratio(a_variance, a_count), 2), a_count - 1)
-                + ratio(pow(ratio(b_variance, b_count), 2), b_count - 1)
+            -- rounding must not take a degree from a number that is whole
+            round(
+                ratio(
+                    pow(ratio(a_variance, a_count) + ratio(b_variance, b_count), 2),
+                    ratio(pow(ratio(a_variance, a_count), 2), a_count - 1)
+                    + ratio(pow(ratio(b_variance, b_count), 2), b_count - 1)
+                ),
+                9
             )
         )
         * sqrt(ratio(a_variance, a_count) + ratio(b_variance, b_count))
