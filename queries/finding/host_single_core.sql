@@ -20,6 +20,22 @@
 -- finding.command = "query ops"
 -- finding.pool = "steps"
 with
+    named as (
+        select
+            source_id,
+            name,
+            sum(total_ns) as total_ns,
+            sum(compute_ns) as compute_ns,
+            sum(call_count) as call_count,
+            sum(total_flop) as total_flop,
+            any_value(core_count) as core_count,
+            any_value(peak_flop_per_s) as all_flop_per_s,
+            any_value(elapsed_ns) as elapsed_ns
+        from host_work($run_id, $phase)
+        where
+            not has_launches and is_heavy and precision_name = 'fp32' and compute_ns >= bandwidth_ns
+        group by source_id, name
+    ),
     product as (
         select
             source_id,
@@ -28,12 +44,10 @@ with
             cast(sum(call_count) as bigint) as call_count,
             arg_min(name, (- total_ns, name)) as name,
             any_value(core_count) as core_count,
-            any_value(peak_flop_per_s) as all_flop_per_s,
+            any_value(all_flop_per_s) as all_flop_per_s,
             ratio(sum(total_flop) * 1e9, sum(total_ns)) as achieved_flop_per_s,
             any_value(elapsed_ns) as elapsed_ns
-        from host_work($run_id, $phase)
-        where
-            not has_launches and is_heavy and precision_name = 'fp32' and compute_ns >= bandwidth_ns
+        from named
         group by source_id
     )
 select
