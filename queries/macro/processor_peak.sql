@@ -9,26 +9,18 @@ with
     model_peaks as (
         select
             model_name,
-            max(value) filter (
-                where ceiling_kind = 'compute' and starts_with(ceiling_name, 'fp32')
-            ) as peak_flop_per_s,
-            max(value) filter (
-                where ceiling_kind = 'bandwidth' and ceiling_name = 'dram'
-            ) as peak_bytes_per_s
+            max(value) filter (where starts_with(ceiling_name, 'fp32')) as peak_flop_per_s,
+            any_value(value) filter (where ceiling_name = 'dram') as peak_bytes_per_s
         from model_ceiling
         group by model_name
     ),
     given as (
         select
             source_id,
-            max(value) filter (
-                where assumption_kind = 'compute' and starts_with(name, 'fp32')
-            ) as peak_flop_per_s,
-            max(value) filter (
-                where assumption_kind = 'bandwidth' and name = 'dram'
-            ) as peak_bytes_per_s,
+            max(value) filter (where starts_with(name, 'fp32')) as peak_flop_per_s,
+            any_value(value) filter (where name = 'dram') as peak_bytes_per_s,
             try_cast(
-                max(value) filter (where assumption_kind = 'core_count') as bigint
+                any_value(value) filter (where assumption_kind = 'core_count') as bigint
             ) as core_count,
             any_value(name) filter (where assumption_kind = 'device') as device_name
         from assumption
