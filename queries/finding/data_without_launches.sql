@@ -25,7 +25,6 @@ with
         where
             run_id = $run_id
             and work_kind = 'kernel'
-            and end_ns is not null
             -- of a profiler that has no such ids, nothing can be recorded better
             and launch_reason is distinct from 'no correlation id'
         group by all

@@ -36,7 +36,7 @@ with
             on peaks.run_id = $run_id
             and peaks.source_id = work.source_id
             and peaks.device_id is not distinct from work.device_id
-        where work.run_id = $run_id and work.work_kind = 'kernel' and work.end_ns is not null
+        where work.run_id = $run_id and work.work_kind = 'kernel'
         group by all
     )
 select

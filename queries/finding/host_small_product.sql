@@ -22,10 +22,7 @@
 -- finding.pool = "steps"
 with
     ordered as (
-        select
-            *,
-            context_id is distinct from lag(context_id) over lane
-            or coalesce(family_name <> 'matmul', true) as is_first
+        select *, context_id is distinct from lag(context_id) over lane as is_first
         from host_call($run_id, $phase)
         where
             is_outermost
