@@ -67,7 +67,7 @@ with
                 where label_kind = 'process_sort_index'
             ) as place
         from track_label
-        where run_id = wanted_run and process_id is not null
+        where run_id = wanted_run
         group by source_id, process_id
     ),
     placed as (
