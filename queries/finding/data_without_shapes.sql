@@ -24,15 +24,13 @@ with
             sum(work.dur_ns) as context_ns
         from attribution as work
         join
-            calling_context as context
-            on context.run_id = $run_id
-            and context.source_id = work.source_id
-            and context.context_id = work.context_id
-        join
             work_by_context($run_id) as modeled
             on modeled.source_id = work.source_id
             and modeled.context_id = work.context_id
-        where work.run_id = $run_id and work.work_kind = 'kernel' and context.context_kind = 'op'
+        where
+            work.run_id = $run_id
+            and work.work_kind = 'kernel'
+            and modeled.reason is distinct from 'no operator'
         group by all
     )
 select
