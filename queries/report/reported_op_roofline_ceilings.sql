@@ -17,11 +17,10 @@ with
             run_id,
             source_id,
             device_id,
-            sum(total_flop) as work_flop,
-            sum(total_bytes) as work_bytes,
-            sum(self_ns) as total_ns
+            total_flop as work_flop,
+            total_bytes as work_bytes,
+            self_ns as total_ns
         from reported_op_figures($run_id, null, 'device', 'run', 'device', $ceiling)
-        group by run_id, source_id, device_id
     ),
     offered as (
         select
