@@ -32,7 +32,7 @@ from tracekit.store import create_store
 INVALID = ("Binder Error", "Parser Error", "Catalog Error")
 _TIMEOUT_S = 20
 #: Of a query that hundreds stand upon, the cases of the nearest are asked.
-_MAX_CASES = 40
+_MAX_CASES = 90
 
 
 class NoQueryError(Exception):
