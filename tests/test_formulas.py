@@ -61,3 +61,9 @@ def known_columns(report: str) -> list[str]:
     query = known(report)
     assert query is not None
     return [column.name for column in query.columns]
+
+
+def test_numbers_that_no_float_has_are_compared_all_the_same() -> None:
+    large = 2**53 + 1
+    columns = {"busy_ns": [large], "elapsed_ns": [1], "busy_ratio": [float(large)]}
+    assert unlike_formulas({"busy_by_track": pa.table(columns)}) == []

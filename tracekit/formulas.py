@@ -115,5 +115,6 @@ def _computed_values(part: ast.expr, table: pa.Table) -> _Numbers:
 
 def _column_values(table: pa.Table, column: str) -> _Numbers:
     """Return the values of a column, nan for NULL."""
-    values: _Numbers = table[column].cast(pa.float64()).to_numpy()
+    # the nearest float of a whole number beyond 2^53 is near enough
+    values: _Numbers = table[column].cast(pa.float64(), safe=False).to_numpy()
     return values

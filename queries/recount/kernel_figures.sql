@@ -28,6 +28,8 @@ from chosen_work
 group by name, event_id
 having
     bool_and(
-        fp64 + fp32 + fp16 + tensor + if($level = 'dram', dram, l2 + l1) is not null
+        fp64 + fp32 + fp16 + tensor is not null
+        -- what moves nothing has no intensity
+        and if($level = 'dram', dram, least(l2, l1)) > 0
         and coalesce(ns, 0) > 0
     )

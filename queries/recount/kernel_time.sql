@@ -5,14 +5,18 @@
 -- needs = ["kernel"]
 with
     kernels as (
-        select kernel.* replace (least(kernel.dur_ns, attribution.dur_ns) as dur_ns)
+        select
+            kernel.* replace (
+                least(kernel.dur_ns, attribution.dur_ns) as dur_ns,
+                coalesce(launch_count, 1) as launch_count
+            )
         from kernel
         left join attribution using (run_id, source_id, event_id)
         where run_id = $run_id
     )
 select
     name,
-    sum(coalesce(launch_count, 1)) as launch_count,
+    sum(launch_count) as launch_count,
     sum(dur_ns) as total_ns,
     sum(dur_ns) / sum(case when dur_ns is not null then launch_count end) as mean_ns,
     min(coalesce(min_ns, case when launch_count = 1 then dur_ns end)) as min_ns,

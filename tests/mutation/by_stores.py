@@ -76,6 +76,8 @@ class RecountedCases:
 
     def unlike(self, case: Case, tables: dict[str, pa.Table] | None = None) -> set[Contradiction]:
         """Return what recounts and formulas tell otherwise than a report of the case's rows."""
+        if not _is_about_the_run(case):
+            return set()
         tables = self._answer(case) if tables is None else tables
         chosen = audit.applicable_recounts(self._database, _RUN_ID, tables)
         if case.query in tables:
@@ -105,6 +107,11 @@ def _contradicting(tables: dict[str, pa.Table]) -> set[Contradiction]:
     rules = [rule for rule in audit.identities() if {*rule.reports} <= tables.keys()]
     rows = audit.contradictions(rules, tables).result.table.to_pylist()
     return {(row["identity_name"], row["subject"], row["first_figure"]) for row in rows}
+
+
+def _is_about_the_run(case: Case) -> bool:
+    given = parameters_of(catalog()[case.query], case.parameters)
+    return bool(given.get("run_id", _RUN_ID) == _RUN_ID)
 
 
 def _options_of(case: Case) -> dict[str, Any]:

@@ -11,15 +11,35 @@ from tests.mutation.by_cases import Case, case_of
 from tests.mutation.by_stores import RecountedCases
 from tests.queries.conftest import _write_store
 from tests.queries.test_cases import FILES, answer, parameters_of, show_what_is_stored
-from tests.transformations.changes_of_rows import BESIDE_A_RUN, LATER, Rows
+from tests.transformations.changes_of_rows import BESIDE_A_RUN, LATER, REVERSED, Rows
 from tests.transformations.reports import Row
 from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.store import create_store
 
 #: Recounts that are not about the rows of a case, by the case.
-UNFIT: dict[str, tuple[str, ...]] = {}
-REPORTS = [file for file in FILES if catalog()[file.parent.name].kind in ("report", "finding")]
+UNFIT = {
+    # steps whose work is added up otherwise than it is stored
+    "steps-three_sources": "steps",
+    # a summary beside what it sums, memory that is sampled, more streams than are drawn
+    "copies-a_summary_beside_a_timeline": "copies by=size",
+    "memory_coverage-reasons": "memory_coverage",
+    "timeline-ten_streams": "timeline",
+    # ratios above 1, and steps that begin as others end
+    "infeed-of_tables_with_units": "infeed",
+    "infeed-steps_at_their_ends": "infeed",
+    "perf_overview-every_figure": "perf_overview",
+    # traffic of another level
+    "attributed_op_roofline_points-by_layer": "attributed_op_roofline_points provenance=best by=op"
+    " level=dram",
+    "attributed_op_roofline_points-cache": "attributed_op_roofline_points provenance=best by=op"
+    " level=dram",
+    # events by the user's word
+    "perf_overview-two_clocks": "perf_overview",
+}
+#: Names of points that are times.
+NAMED_BY_TIME = {"cpu_roofline_points-of_intervals"}
+CASES = [file for file in FILES if catalog()[file.parent.name].kind in ("report", "finding")]
 
 
 def name_of(file: Path) -> str:
@@ -38,20 +58,22 @@ def recounted(tmp_path_factory: pytest.TempPathFactory) -> RecountedCases:
 
 
 @pytest.mark.sampled(30)
-@pytest.mark.parametrize("file", REPORTS, ids=name_of)
+@pytest.mark.parametrize("file", CASES, ids=name_of)
 def test_recounts_of_the_rows_agree(recounted: RecountedCases, file: Path) -> None:
     """What a report says of rows by hand, asked as the case asks, is what recounts say of them."""
     recounted.show(case_of(file))
     unlike = recounted.unlike(case_of(file))
-    assert not {row for row in unlike if row[0] not in UNFIT.get(name_of(file), ())}
+    assert not {row for row in unlike if row[0] != UNFIT.get(name_of(file))}
 
 
 @pytest.mark.sampled(30)
-@pytest.mark.parametrize("file", REPORTS, ids=name_of)
+@pytest.mark.parametrize("file", CASES, ids=name_of)
 def test_order_time_and_other_runs_do_not_matter(database: Database, file: Path) -> None:
     """Rows in another order, a few seconds later, and beside the same rows of another run."""
     case = case_of(file)
     change = BESIDE_A_RUN if is_about_one_run(case) else LATER
+    if name_of(file) in NAMED_BY_TIME:
+        change = REVERSED
     before, after = (rows_of(database, case, rows) for rows in (case.rows, change.make(case.rows)))
     assert not change.effect({case.query: before}, {case.query: after})
 

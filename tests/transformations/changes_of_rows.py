@@ -95,6 +95,7 @@ def _later(rows: Rows) -> Rows:
 
 
 #: Rows in another order and later; the same beside those of another run.
+REVERSED = RowChange(_reversed, unchanged())
 LATER = RowChange(_later, unchanged(tuple(_MOMENTS)))
 BESIDE_A_RUN = RowChange(
     lambda rows: _reversed(_with_copy("run_id", of_values(_shifted)(rows))), LATER.effect

@@ -43,16 +43,20 @@ with
 select
     chosen_work.*,
     fp64 + fp32 + fp16_work + tensor as flop,
-    greatest(
-        fp64,
-        fp32,
-        fp16_work,
-        tensor_fp64,
-        tensor_tf32,
-        tensor_bf16,
-        tensor_fp16,
-        tensor_fp8,
-        tensor_int
+    if(
+        tensor_mixed > 0,
+        null,
+        greatest(
+            fp64,
+            fp32,
+            fp16_work,
+            tensor_fp64,
+            tensor_tf32,
+            tensor_bf16,
+            tensor_fp16,
+            tensor_fp8,
+            tensor_int
+        )
     ) as top_flop,
     case
         top_flop
@@ -87,6 +91,7 @@ select
         + if(coalesce(tensor_bf16, 0) = 0, 0, tensor_bf16 / peaks['tensor_bf16'])
         + if(coalesce(tensor_fp16, 0) = 0, 0, tensor_fp16 / peaks['tensor_fp16'])
         + if(coalesce(tensor_fp8, 0) = 0, 0, tensor_fp8 / peaks['tensor_fp8'])
+        + if(tensor_mixed = 0, 0, null)
         + if(coalesce(tensor_int, 0) = 0, 0, tensor_int / peaks['tensor_int8'])
     ) as compute_ns,
     1e9 * dram / peaks['dram'] as dram_ns,

@@ -119,7 +119,10 @@ select
             + tensor_bf16_flop
             + tensor_fp16_flop
             + coalesce(tensor_fp8_flop, 0)
+            + coalesce(tensor_mixed_flop, 0)
     end as tensor,
+    -- of types that the counters do not tell apart
+    coalesce(tensor_mixed_flop, 0) as tensor_mixed,
     tensor_int_flop as tensor_int,
     tensor_fp64_flop as tensor_fp64,
     tensor_tf32_flop as tensor_tf32,
