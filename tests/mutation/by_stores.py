@@ -110,8 +110,10 @@ def _contradicting(tables: dict[str, pa.Table]) -> set[Contradiction]:
 
 
 def _is_about_the_run(case: Case) -> bool:
-    given = parameters_of(catalog()[case.query], case.parameters)
-    return bool(given.get("run_id", _RUN_ID) == _RUN_ID)
+    query = catalog()[case.query]
+    asks_of_a_run = any(parameter.name == "run_id" for parameter in query.parameters)
+    run_id = parameters_of(query, case.parameters).get("run_id")
+    return not asks_of_a_run or bool(run_id == _RUN_ID)
 
 
 def _options_of(case: Case) -> dict[str, Any]:
