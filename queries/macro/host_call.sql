@@ -23,6 +23,24 @@ with
             (wanted_run is null or run_id = wanted_run)
             and context_kind = 'op'
             and source_id in (select source_id from windows)
+    ),
+    -- before the window is looked at: what began earlier can still be running in it
+    all_calls as (
+        select
+            *,
+            coalesce(
+                max(start_ns + dur_ns) over (
+                    partition by source_id, thread_id
+                    order by start_ns, dur_ns desc, event_id
+                    rows between unbounded preceding and 1 preceding
+                )
+                <= start_ns,
+                true
+            ) as is_outermost
+        from op_call
+        where
+            (wanted_run is null or run_id = wanted_run)
+            and source_id in (select source_id from windows)
     )
 select
     calls.run_id,
@@ -34,15 +52,7 @@ select
     calls.name,
     calls.start_ns,
     calls.dur_ns,
-    coalesce(
-        max(calls.start_ns + calls.dur_ns) over (
-            partition by calls.source_id, calls.thread_id
-            order by calls.start_ns, calls.dur_ns desc, calls.event_id
-            rows between unbounded preceding and 1 preceding
-        )
-        <= calls.start_ns,
-        true
-    ) as is_outermost,
+    calls.is_outermost,
     windows.start_ns as window_start_ns,
     windows.end_ns - windows.start_ns as elapsed_ns,
     contexts.work.family_name,
@@ -51,7 +61,7 @@ select
     contexts.work.read_bytes,
     contexts.work.write_bytes,
     contexts.work.accessed_bytes
-from op_call as calls
+from all_calls as calls
 join
     windows
     on windows.run_id = calls.run_id
