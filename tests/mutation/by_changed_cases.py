@@ -19,7 +19,7 @@ from tracekit.store import create_store
 
 _TIMEOUT_S = 20
 #: Of a query that hundreds stand upon, the cases of the nearest are asked.
-_MAX_CASES = 12
+_MAX_CASES = 6
 _REPORTS = ("report", "finding")
 
 

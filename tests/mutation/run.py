@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tests.mutation.by_audit import Recordings
 from tests.mutation.by_cases import Cases, NoQueryError
+from tests.mutation.by_changed_cases import ChangedCases
 from tests.mutation.by_stores import RecountedCases
 from tests.mutation.by_transformations import Transformations
 from tests.mutation.catalogs import replaced, standing_upon
@@ -78,6 +79,7 @@ def mutants(count: int, given: list[Mutation]) -> list[Mutant]:
             "recounted cases": RecountedCases(Path(folder) / "recounted").noticing,
             "audit": Recordings(Path(folder)).noticing,
             "transformations": Transformations(Path(folder) / "changed").noticing,
+            "changed cases": ChangedCases(Path(folder) / "changed cases").noticing,
         }
         for mutation in given:
             if len(found) == count:
