@@ -74,7 +74,7 @@ def unlike_recounts(
     asked = dict[tuple[str, str], pa.Table | None]()
     for recount in chosen:
         rows = database.counted(recount.sql, run_id, recount.options)
-        options = options_but_defaults(recount)
+        options = _options_but_defaults(recount)
         key = recount.report, str(sorted(options.items()))
         if not options:
             asked[key] = tables[recount.report]
@@ -88,7 +88,7 @@ def unlike_recounts(
     return found
 
 
-def options_but_defaults(recount: Recount) -> dict[str, str | int]:
+def _options_but_defaults(recount: Recount) -> dict[str, str | int]:
     """Return the options of a recount that its report does not have by itself."""
     query = known(recount.report)
     assert query is not None

@@ -12,3 +12,5 @@ select
 from transfer
 left join attribution using (run_id, source_id, event_id)
 where run_id = $run_id
+-- a summary beside a timeline has the same copies again
+qualify transfer.transfer_count is null or bool_and(transfer.transfer_count is not null) over ()

@@ -55,3 +55,4 @@ select
     any_value(elapsed_ns) as elapsed_ns
 from ended
 group by source_id
+having win_ns > 0

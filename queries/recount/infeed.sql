@@ -87,7 +87,7 @@ with
             step.device_id,
             'timeline',
             step.dur_ns,
-            coalesce(wait_ns, no_ns + 0 * step.dur_ns),
+            coalesce(wait_ns, no_ns + 0 * (step.start_ns + step.dur_ns)),
             null
         from step
         left join waits using (source_id, event_id)
@@ -116,7 +116,12 @@ with
             and status_kind is distinct from 'failed'
         where configuration.run_id = $run_id
     ),
-    shared as (select *, coalesce(table_share, wait_ns / nullif(step_ns, 0)) as share from steps)
+    shared as (
+        select
+            *,
+            coalesce(if(table_share <= 1, table_share, null), wait_ns / nullif(step_ns, 0)) as share
+        from steps
+    )
 select
     source_id,
     device_id,

@@ -105,4 +105,7 @@ select
     step_count
 from counted
 cross join plain
-where is_plain
+where
+    is_plain
+    -- which has layers of its work
+    and not exists (from attribution where run_id = $run_id)

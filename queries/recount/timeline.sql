@@ -8,3 +8,7 @@
 -- is_partial = true
 select source_id, device_id, stream_id, 'stream' as track_kind, dur_ns as sum_ns, 1 as work_count
 from uncut_work
+-- more tracks than are drawn are left out
+qualify
+    count(distinct stream_id) over (partition by source_id, device_id) < 9
+    and count(distinct(source_id, device_id, stream_id)) over () <= 24

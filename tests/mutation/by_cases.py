@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.queries.conftest import _write_store
 from tests.queries.test_cases import (
     FILES,
     Cells,
@@ -18,7 +16,7 @@ from tests.queries.test_cases import (
     lines_of,
     message_of,
     sections_of,
-    show_what_is_stored,
+    store_only,
     table_rows,
     unlike,
 )
@@ -70,10 +68,7 @@ class Cases:
 
     def _is_another(self, case: Case) -> bool:
         query = catalog()[case.query]
-        store = self._database.store.path
-        shutil.rmtree(store)
-        _write_store(store, case.rows)
-        show_what_is_stored(self._database)
+        store_only(self._database, case.rows)
         try:
             result = answer(query, self._database, case.parameters)
         except Exception as error:  # users would see any

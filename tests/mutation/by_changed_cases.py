@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection
 from pathlib import Path
 
 from tests.mutation.by_cases import Case, nearest_cases
 from tests.mutation.catalogs import original
-from tests.queries.conftest import _write_store
-from tests.queries.test_cases import answer, show_what_is_stored
+from tests.queries.test_cases import answer, store_only
 from tests.transformations.changes_of_rows import CHANGES, Rows
 from tests.transformations.reports import Row
 from tracekit.catalog import catalog
@@ -68,9 +66,7 @@ class ChangedCases:
         return found
 
     def _rows(self, case: Case, rows: Rows) -> list[Row]:
-        shutil.rmtree(self._database.store.path)
-        _write_store(self._database.store.path, rows)
-        show_what_is_stored(self._database)
+        store_only(self._database, rows)
         return list(answer(catalog()[case.query], self._database, case.parameters).rows())
 
 

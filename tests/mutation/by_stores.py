@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -14,13 +13,12 @@ import pyarrow as pa
 from tests.mutation.by_cases import Case, nearest_cases
 from tests.mutation.catalogs import original, standing_upon
 from tests.mutation.counting import CountingDatabase
-from tests.queries.conftest import _write_store
-from tests.queries.test_cases import answer, parameters_of, show_what_is_stored
+from tests.queries.test_cases import answer, parameters_of, store_only
 from tracekit import audit
 from tracekit.catalog import catalog
 from tracekit.formulas import column_formulas, unlike_formulas
 from tracekit.limits import Limits
-from tracekit.recounts import Recount, recounts
+from tracekit.recounts import Recount, recounts, unlike
 from tracekit.store import create_store
 
 #: Rule, subject and figure.
@@ -42,53 +40,63 @@ class RecountedCases:
         """Return the first rule that contradicts a report if these queries are others."""
         for case in nearest_cases(queries, _MAX_CASES):
             reports = _audited_upon(case.query)
-            if unlike := self.contradictions(case, reports):
+            if found := self.contradictions(case, reports):
                 with original():
                     unfit = {row[0] for row in self.contradictions(case, reports)}
                 # a rule that contradicts what is right is not about such rows
-                unlike = {row for row in unlike if row[0] not in unfit}
-            if unlike:
-                return f"{min(unlike, key=str)[0]} of {case.query}/{case.name}"
+                found = {row for row in found if row[0] not in unfit}
+            if found:
+                return f"{min(found, key=str)[0]} of {case.query}/{case.name}"
         return None
 
     def contradictions(self, case: Case, reports: list[str]) -> set[Contradiction]:
         """Return what recounts, formulas and identities say of reports about a case's rows."""
         if not reports:
             return set()
-        self.show(case)
-        unlike = set[Contradiction]()
+        self.show_case(case)
+        found = set[Contradiction]()
         tables = dict[str, pa.Table]()
         for name in reports:
             try:
                 given = self._answer(case) if name == case.query else self._told(name)
                 tables |= given
-                unlike |= self.unlike(case, given)
+                found |= self.contradicted(case, given)
             except Exception as error:  # noqa: BLE001 - users would see any
-                unlike.add((name, "", str(error).partition("\n")[0]))
-        return unlike | _contradicting(tables)
+                found.add((name, "", str(error).partition("\n")[0]))
+        return found | _contradicting(tables)
 
-    def show(self, case: Case) -> None:
+    def show_case(self, case: Case) -> None:
         """Let the store have the inputs of a case, and nothing else."""
-        shutil.rmtree(self._database.store.path)
-        _write_store(self._database.store.path, case.rows)
-        show_what_is_stored(self._database)
+        store_only(self._database, case.rows)
         self._database.subject = f"{case.query}/{case.name}"
 
-    def unlike(self, case: Case, tables: dict[str, pa.Table] | None = None) -> set[Contradiction]:
+    def contradicted(
+        self, case: Case, tables: dict[str, pa.Table] | None = None
+    ) -> set[Contradiction]:
         """Return what recounts and formulas tell otherwise than a report of the case's rows."""
         if not _is_about_the_run(case):
             return set()
         tables = self._answer(case) if tables is None else tables
         chosen = audit.applicable_recounts(self._database, _RUN_ID, tables)
-        if case.query in tables:
-            options = _options_of(case)
-            if options:
-                chosen = [*_asked_with(options, chosen)]
-            elif audit.table_of(self._database, case.query, _RUN_ID, "all") is None:
-                # it lacks a table that only those need who choose the report
-                chosen = [recount for recount in chosen if not audit.options_but_defaults(recount)]
-        rows = audit.unlike_recounts(self._database, _RUN_ID, tables, chosen)
+        options = _options_of(case)
+        if case.query in tables and (options or self._is_lacking(case.query)):
+            # the answer that the case has asked for, even if the report would not be offered
+            rows = [
+                row
+                for recount in _asked_with(options, chosen)
+                for row in unlike(recount, tables[case.query], self._counted(recount))
+            ]
+        else:
+            rows = audit.unlike_recounts(self._database, _RUN_ID, tables, chosen)
         return {(row[0], row[2], row[3]) for row in rows + unlike_formulas(tables)}
+
+    def _counted(self, recount: Recount) -> pa.Table:
+        return self._database.counted(recount.sql, _RUN_ID, recount.options)
+
+    def _is_lacking(self, report: str) -> bool:
+        query = catalog()[report]
+        lacking = self._database.lacking(query, _RUN_ID)
+        return bool(lacking) or not self._database.answerable([query], _RUN_ID)
 
     def _answer(self, case: Case) -> dict[str, pa.Table]:
         """Return what the report of a case says of its run, asked as the case asks."""
@@ -131,9 +139,11 @@ def _asked_with(options: dict[str, Any], chosen: list[Recount]) -> Iterator[Reco
     for recount in chosen:
         files[recount.name.partition(" ")[0]].append(recount)
     for asked in files.values():
-        if all(_allows(asked, name, value) for name, value in options.items()):
-            # the first has the first choice of the other options
-            yield replace(asked[0], options={**asked[0].options, **options})
+        # the first has the first choice of the other options
+        one = replace(asked[0], options={**asked[0].options, **options})
+        is_as_asked = audit._options_but_defaults(one).keys() <= options.keys()
+        if is_as_asked and all(_allows(asked, name, value) for name, value in options.items()):
+            yield one
 
 
 def _allows(asked: list[Recount], name: str, value: Any) -> bool:

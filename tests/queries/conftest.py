@@ -29,20 +29,20 @@ def write_store() -> WriteStore:
 
     A source that has no row in source_file or run gets one that says nothing.
     """
-    return _write_store
+    return write_rows
 
 
-def _write_store(folder: Path, rows: Rows) -> Store:
+def write_rows(folder: Path, rows: Rows) -> Store:
     """Without what an ingest does besides: staging, locks and hashes take longer than the rows."""
     runs: dict[str, str] = {}  # of each source; a source is in one
     for table_rows in rows.values():
         for row in table_rows:
             if row.get("run_id"):
-                runs[_source_of(row)] = row["run_id"]
+                runs[source_of(row)] = row["run_id"]
     sources: dict[str, dict[str, list[Row]]] = {}
     for table, table_rows in rows.items():
         for row in table_rows:
-            sources.setdefault(_source_of(row), {}).setdefault(table, []).append(row)
+            sources.setdefault(source_of(row), {}).setdefault(table, []).append(row)
     store = create_store(folder)
     ingest_id = new_ingest_id()
     for source, tables in sources.items():
@@ -65,7 +65,7 @@ _OF_EVERY: dict[str, list[Row]] = {
 }
 
 
-def _source_of(row: Row) -> str:
+def source_of(row: Row) -> str:
     """The source that the row says, or the one of its run."""
     run = row.get("run_id") or RUN_ID
     return str(row.get("source_id") or (SOURCE_ID if run == RUN_ID else f"{SOURCE_ID}-of-{run}"))

@@ -3,9 +3,9 @@
 A case is a file ``fixtures/queries/<query>/<case>.txt`` of sections, each CSV below a ``[name]``:
 one section a table, with the columns that matter, and ``[expected]``, with those of the answer
 that matter, or ``[refused]``, with the message of the error. An empty cell is NULL. Lines that
-begin with # are comments: those of ``[expected]`` show how the figures were worked out. Rows are
-of run ``r`` and source ``s1`` unless they say other. ``[parameters]`` is there where a report is
-asked for anything but ``run_id = r``; what it leaves out has its default.
+begin with # are comments: those of ``[expected]`` show how to compute the figures by hand. Rows
+are of run ``r`` and source ``s1`` unless they say other. ``[parameters]`` is there where a report
+is asked for anything but ``run_id = r``; what it leaves out has its default.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import csv
 import datetime
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from tests.queries.conftest import write_rows
 from tracekit import audit
 from tracekit.catalog import KINDS, Query, catalog
 from tracekit.engine import _ALL, Database
@@ -170,6 +171,13 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
     return Database(create_store(tmp_path_factory.mktemp("cases") / "S"))
 
 
+def store_only(database: Database, rows: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Let the store of a database have these rows and no others, and the database see them."""
+    shutil.rmtree(database.store.path)
+    write_rows(database.store.path, rows)
+    show_what_is_stored(database)
+
+
 def show_what_is_stored(database: Database) -> None:
     """What `refresh` does, without a new connection, which takes 20 ms."""
     database._snapshot = database.store.snapshot()
@@ -186,7 +194,7 @@ def show_what_is_stored(database: Database) -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_the_answer_is_the_one_worked_out_by_hand(
-    database: Database, write_store: Callable[..., Store], file: Path, updates_goldens: bool
+    database: Database, file: Path, updates_goldens: bool
 ) -> None:
     query = catalog()[file.parent.name]
     sections = {name: cells(lines) for name, lines in sections_of(file.read_text("utf-8")).items()}
@@ -195,9 +203,7 @@ def test_the_answer_is_the_one_worked_out_by_hand(
     assert bool(refusal) != bool(expected)
     assert sections.keys() <= TABLES.keys(), "a section that no table is called after"
     rows = {name: table_rows(name, sections[name]) for name in TABLES if name in sections}
-    shutil.rmtree(database.store.path)
-    write_store(database.store.path, rows)
-    show_what_is_stored(database)
+    store_only(database, rows)
     if refusal:
         with pytest.raises(TracekitError) as raised:
             answer(query, database, parameters)

@@ -9,18 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tests.queries.conftest import RUN_ID, source_of
 from tests.transformations.effects import Effect, per_source, scaled, unchanged
 from tracekit.result import unit_of
 
 Rows = dict[str, list[dict[str, Any]]]
 
-RUN_ID, SOURCE_ID = "r", "s1"
 #: Points in time: the others are lengths.
 _MOMENTS = {
     *("start_ns", "end_ns", "time_ns", "launch_start_ns"),
     *("possible_start_ns", "possible_end_ns"),
 }
-#: Times of the ingest, and what a device can do.
+#: Times of the ingest, and of the clock that others count from.
 _FIXED = {"created_at_ns", "ingested_at_ns", "base_time_ns"}
 _SHIFT_NS = 7_000_000_000
 
@@ -81,8 +81,7 @@ def _with_copy(key: str, rows: Rows) -> Rows:
 
 def _copied(key: str, row: Mapping[str, Any]) -> dict[str, Any]:
     run_id = row.get("run_id") or RUN_ID
-    source_id = row.get("source_id") or (SOURCE_ID if run_id == RUN_ID else f"{SOURCE_ID}-{run_id}")
-    copied = {**row, "run_id": run_id, "source_id": f"{source_id}-copy"}
+    copied = {**row, "run_id": run_id, "source_id": f"{source_of(row)}-copy"}
     if key == "run_id":
         copied["run_id"] = f"{run_id}-copy"
     elif row.get("rank_index") is not None:

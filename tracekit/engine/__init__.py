@@ -368,8 +368,8 @@ class Database:
         given = {"run_id": run_id, **options}
         (statement,) = duckdb.extract_statements(text)  # which may need some of them only
         needed = {name: given[name] for name in statement.named_parameters}
-        other = options.get("other_run_id")
-        sight = _whole(run_id) if other is None else _Sight(frozenset({run_id, str(other)}))
+        others = {str(options[name]) for name in _RUN_PARAMETERS if options.get(name) is not None}
+        sight = _Sight(frozenset({run_id, *others})) if others else _whole(run_id)
         return self._fetch(text, needed, sight)
 
     def lacking(self, query: Query, run_id: str | None = None) -> list[str]:
