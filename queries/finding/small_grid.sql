@@ -36,7 +36,10 @@ with
                     cast(kernel.grid_x as double) * kernel.grid_y * kernel.grid_z, device.sm_count
                 )
             ) as blocks,
-            coalesce(work.work_class = 'compute' and blocks < 1, false) as is_small
+            -- the first kernel of the next step can begin before the last of this one ends
+            coalesce(
+                work.is_of_steps and work.work_class = 'compute' and blocks < 1, false
+            ) as is_small
         from work_in_window($run_id, $phase) as work
         join
             kernel

@@ -51,6 +51,7 @@ with
             work_by_context(wanted_run) as modeled
             on modeled.source_id = work.source_id
             and modeled.context_id = attribution.context_id
+        where work.is_of_steps
     )
 select
     source_id,

@@ -3,12 +3,18 @@
 -- needs = ["attribution"]
 -- depends = ["device_work", "work_place", "step_window"]
 -- parameters = "wanted_run wanted_phase"
--- columns = "start_ns end_ns elapsed_ns-steps place_index"
+-- columns = "start_ns end_ns elapsed_ns-steps is_of_steps place_index"
 -- start_ns = "start, not before that of the steps; the other columns are those of device_work"
 -- end_ns = "end, not after that of the steps"
+-- is_of_steps = "BOOLEAN: launched in one of the steps, as the kernels of kernel_time are"
 with
     places as (
-        select places.*, windows.first_step_index, windows.start_ns, windows.end_ns
+        select
+            places.*,
+            windows.first_step_index,
+            windows.last_step_index,
+            windows.start_ns,
+            windows.end_ns
         from work_place(wanted_run) as places
         join
             step_window(wanted_run, wanted_phase) as windows
@@ -21,6 +27,10 @@ select
         least(work.end_ns, places.end_ns) as end_ns
     ),
     places.end_ns - places.start_ns as elapsed_ns,
+    places.first_step_index is null
+    or coalesce(
+        work.step_index between places.first_step_index and places.last_step_index, false
+    ) as is_of_steps,
     places.place_index
 from device_work as work
 join
