@@ -85,6 +85,29 @@ def ended(process: subprocess.Popen[bytes], family: list[psutil.Process]) -> tup
     return process.returncode, messages.decode()
 
 
+def test_ctrl_c_is_not_lost_where_python_drops_exceptions() -> None:
+    script = (
+        "import time\n"
+        "from tracekit.cli import handle_interrupts\n"
+        "class Lock:\n"
+        "    def __del__(self):\n"
+        "        print('closing', flush=True)\n"
+        "        time.sleep(60)\n"
+        "handle_interrupts()\n"
+        "try:\n"
+        "    Lock()\n"
+        "    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    with started([sys.executable, "-c", script]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"closing\n"
+        os.killpg(process.pid, signal.SIGINT)
+        output, messages = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (output, messages) == (b"interrupted\n", b"")
+
+
 @pytest.mark.parametrize("moment", ["workers start", "workers read"])
 def test_ctrl_c_leaves_nothing(
     store: Path, tree: Any, sees: Sees, large_trace: Path, moment: str

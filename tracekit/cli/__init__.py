@@ -29,7 +29,7 @@ def main() -> None:
     must_break_off: Callable[[], bool] = bool
     search_cycles_seldom()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _once_a_moment())
+        handle_interrupts()
     with contextlib.suppress(KeyboardInterrupt):
         from tracekit.cli.app import run
         from tracekit.cli.opening import is_stuck, own_process
@@ -58,6 +58,24 @@ def _end_at_once(code: int) -> NoReturn:
         with contextlib.suppress(OSError, AttributeError):  # closed or missing
             stream.flush()
     os._exit(code)
+
+
+def handle_interrupts() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt: once a moment, and where Python would drop it, later."""
+    signal.signal(signal.SIGINT, _once_a_moment())
+    report = sys.unraisablehook
+
+    def interrupt_later(unraisable: Any) -> None:
+        # Python drops what is raised in `__del__`, and libraries that hold locks have one.
+        if unraisable.exc_type is not KeyboardInterrupt:
+            report(unraisable)
+            return
+        arguments = (os.getpid(), signal.SIGINT)
+        later = threading.Timer(2 * _MOMENT_SECONDS, os.kill, arguments)
+        later.daemon = True
+        later.start()
+
+    sys.unraisablehook = interrupt_later
 
 
 def _once_a_moment() -> Callable[[int, Any], None]:
