@@ -285,6 +285,7 @@ def test_what_it_says_first_is_what_reading_the_file_says(database: Database, na
     assert expected or not found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FILES, scope="module")
 def test_no_file_has_more_time_to_win_than_it_has(database: Database, name: str) -> None:
     run = database.run_id(None)

@@ -286,7 +286,11 @@ def notices(rule: audit.AuditRule, tables: dict[str, pa.Table]) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("file", "fewest"), [("lstm/trace.json.gz", MIN_NOTICING), ("lstm/raw.csv.gz", 8)]
+    ("file", "fewest"),
+    [
+        pytest.param("lstm/trace.json.gz", MIN_NOTICING, marks=pytest.mark.deep),
+        ("lstm/raw.csv.gz", 8),
+    ],
 )
 def test_changed_values_of_a_recording_are_noticed(
     file: str, fewest: int, ingested: Ingested

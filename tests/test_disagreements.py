@@ -42,7 +42,7 @@ def store(ingested: Ingested) -> Path:
     return ingested.store(FILE)
 
 
-@pytest.mark.parametrize("phase", ["all", "stable"])
+@pytest.mark.parametrize("phase", ["all", pytest.param("stable", marks=pytest.mark.deep)])
 def test_the_summary_shows_what_disagrees_and_the_rest_as_it_is(store: Path, phase: str) -> None:
     right = lines_of(Database(open_store(store)), phase)
     with doubled("gaps", "total_ns"):

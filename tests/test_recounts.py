@@ -150,8 +150,8 @@ def compared(ingested: Ingested, *files: Path) -> list[str]:
 @pytest.mark.parametrize(
     "names",
     [
-        ("h100/lstm/trace.json.gz",),
-        ("h100/lstm/raw.csv.gz",),
+        pytest.param(("h100/lstm/trace.json.gz",), marks=pytest.mark.deep),
+        pytest.param(("h100/lstm/raw.csv.gz",), marks=pytest.mark.deep),
         ("h100/lstm/trace.json.gz", "h100/lstm/raw.csv.gz"),
         ("torch_profiler/cpu-memory/trace.json.gz",),
     ],

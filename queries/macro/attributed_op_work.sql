@@ -27,7 +27,6 @@
 -- is_known = "BOOLEAN: operations and bytes are known"
 -- reason = "why operations or bytes are unknown or incomplete"
 -- peak_flop_per_s = "compute peak; NULL if unknown, impossible, or not equal on all its devices"
--- highest_flop_per_s = "DOUBLE: the highest peak that the units can have"
 -- peak_bytes_per_s = "peak of device memory; NULL if unknown, or impossible"
 -- fp32_flop = "DOUBLE: FP32 operations of the kernels with counters and a known peak"
 -- fp32_roof = "DOUBLE: the FP32 operations, times 1e9, that these could do in their time"

@@ -5,7 +5,7 @@
 -- needs = ["attribution"]
 -- depends = ["gap_part", "device_work", "work_total"]
 -- is_kept = true
--- parameters = "wanted_run wanted_phase"
+-- parameters = "wanted_run-one wanted_phase"
 -- columns = "source_id-rank device_id elapsed_ns-steps idle_kind op_name gap_count part_ns
 -- longest_ns host_name reason"
 -- idle_kind = "VARCHAR: data_loading, compile, synchronisation, host, launch and not_recorded as in

@@ -3,7 +3,7 @@
 -- source = "names of kernels; operations as modeled from shapes"
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "is_fp32_product", "is_fp16_product", "work_by_context"]
--- parameters = "wanted_run wanted_phase"
+-- parameters = "wanted_run-one wanted_phase"
 -- columns = "source_id device_id name unit_name dur_ns elapsed_ns-steps flop_count accessed_bytes"
 -- unit_name = "VARCHAR: units of the kernel: fp32 or fp16"
 -- dur_ns = "BIGINT: end - start"

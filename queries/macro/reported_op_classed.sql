@@ -2,18 +2,20 @@
 -- source = "table op_class; Wang Y. E. 2020 (ParaDnn), Fig. 3: operations by class;
 -- docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["is_communication", "is_async_copy", "pattern_rank"]
+-- depends = ["is_communication", "is_async_copy", "pattern_rank", "hlo_precision"]
 -- parameters = "wanted_run"
 -- columns = "run_id source_id event_id-record op_kind side_kind device_id-summed name-operator
 -- type_name category_name op_name program_name occurrence_count dur_ns self_ns flop_count
 -- accessed_bytes dram_bytes reported_flop_per_s reported_bytes_per_s bound_name work_source_name
--- op_class class_rank"
+-- precision_name op_class class_rank"
 -- dur_ns = "time"
 -- flop_count = "operations"
 -- accessed_bytes = "bytes of all memories"
 -- reported_flop_per_s = "DOUBLE: operations per second, if only a rate is reported"
 -- reported_bytes_per_s = "DOUBLE: bytes per second, if only a rate is reported"
 -- bound_name = "VARCHAR: the profiler's bound"
+-- precision_name = "type of its operands, as the text of the instruction says; of a framework's
+-- operator, that of all its instructions"
 with
     told as (
         select
@@ -38,6 +40,13 @@ with
             reported_bytes_per_s,
             bound_name,
             work_source_name,
+            hlo_precision(hlo_text) as own_precision,
+            case
+                when op_kind = 'hlo'
+                then own_precision
+                when min(own_precision) over of_op = max(own_precision) over of_op
+                then min(own_precision) over of_op
+            end as precision_name,
             lower(regexp_extract(hlo_text, 'custom_call_target="([^"]*)"', 1)) as target_key,
             lower(category_name) as category_key,
             -- %all-reduce.3, all-reduce.3.remat and all-reduce are one
@@ -64,6 +73,11 @@ with
             ) as type_key
         from op_stat
         where wanted_run is null or run_id = wanted_run
+        window
+            of_op as (
+                partition by
+                    run_id, source_id, side_kind, device_id, program_name, coalesce(op_name, name)
+            )
     ),
     keys as (
         select 'target' as key_kind, target_key as key
@@ -160,7 +174,9 @@ with
     ),
     best as (
         select
-            * exclude (target_key, category_key, opcode_key, type_key, first_found, product),
+            * exclude (
+                target_key, category_key, opcode_key, type_key, own_precision, first_found, product
+            ),
             case
                 when first_found['is_refined'] and product is not null then product else first_found
             end as said

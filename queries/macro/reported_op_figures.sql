@@ -14,14 +14,15 @@
 -- program_name op_class-most class_rank category_name op_count occurrence_count total_ns-group
 -- self_ns share_ratio-self known_count known_ns known_flop known_bytes compute_ns bandwidth_ns
 -- zero_count zero_ns total_flop total_bytes bytes_basis intensity_flop_per_byte
--- achieved_flop_per_s achieved_bytes_per_s utilization_ratio bound_kind nearest_name roof_ratio
+-- achieved_flop_per_s achieved_bytes_per_s utilization_ratio least_utilization_ratio bound_kind
+-- nearest_name roof_ratio
 -- reason reported_bound_name ceiling_name peak_flop_per_s peak_bytes_per_s peak_basis
 -- memory_bound_ratio compute_bound_ratio zero_flop_ratio unknown_ratio"
 -- group_name = "operator, type, class or category; NULL for a run"
 -- op_count = "operators, counted per device"
 -- known_count = "BIGINT: occurrence_count of the operators with known operations and bytes"
 -- zero_count = "BIGINT: occurrence_count of known operators without operations"
--- reason = "why bound_kind is NULL or incomplete, for operators with work"
+-- reason = "why bound_kind is NULL or incomplete, or a range, for operators with work"
 -- reported_bound_name = "bound, as the profiler reports it; if several, the one with the most time"
 with
     both_sides as (
@@ -118,7 +119,14 @@ with
                 sum(total_flop) filter (where utilization_ratio is not null) * 1e9,
                 sum(peak_flop_per_s * dur_ns) filter (where utilization_ratio is not null)
             ) as utilization_ratio,
+            ratio(
+                sum(total_flop) filter (where utilization_ratio is not null) * 1e9,
+                sum(highest_flop_per_s * dur_ns) filter (where utilization_ratio is not null)
+            ) as least_utilization_ratio,
             first_reason(lacking, 'operators') as lacking,
+            arg_min(peak_reason, (- coalesce(self_ns, 0), peak_reason)) filter (
+                where peak_reason is not null and is_known and not is_impossible
+            ) as peak_reason,
             arg_min(
                 reported_bound_name, (- coalesce(self_ns, 0), reported_bound_name)
             ) as reported_bound_name,
@@ -174,6 +182,7 @@ select
     achieved_flop_per_s,
     achieved_bytes_per_s,
     utilization_ratio,
+    least_utilization_ratio,
     case when known_flop > 0 then roof['bound_kind'] end as bound_kind,
     case when known_flop > 0 then roof['nearest_name'] end as nearest_name,
     case when known_flop > 0 then roof_ratio end as roof_ratio,
@@ -182,7 +191,7 @@ select
         then 'no operations'
         when lacking is null and known_ns = 0
         then 'duration of zero'
-        else lacking
+        else coalesce(lacking, peak_reason)
     end as reason,
     reported_bound_name,
     ceiling_name,

@@ -1,10 +1,10 @@
--- purpose = "Work of each operator that counts, compared with one compute peak and memory:
--- intensity, rates and bound."
+-- purpose = "Work of each operator that counts, compared with a compute peak of its
+-- type and memory: intensity, rates and bound."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_classed", "reported_op_source", "device_roof", "device_ceiling",
--- "is_vector_work", "roof_of", "time_at_peak", "above_peak"]
+-- "is_vector_work", "ceilings_of_work", "max_share", "roof_of", "time_at_peak", "above_peak"]
 -- parameters = "wanted_run wanted_ceiling"
 -- columns = "run_id source_id-host event_id-record op_kind side_kind device_id-summed device_name
 -- name-operator type_name category_name op_name program_name op_class class_rank occurrence_count
@@ -12,8 +12,8 @@
 -- total_bytes-occurrences bytes_basis bytes_reason provenance_kind-reported work_source_name
 -- intensity_flop_per_byte achieved_flop_per_s-op achieved_bytes_per_s-op ceiling_name
 -- peak_flop_per_s peak_bytes_per_s ridge_flop_per_byte peak_basis-parts compute_ns bandwidth_ns
--- utilization_ratio-rate bound_kind nearest_name roof_ratio bound_reason is_impossible
--- reported_bound_name"
+-- utilization_ratio-rate highest_flop_per_s bound_kind nearest_name roof_ratio bound_reason
+-- is_impossible peak_reason reported_bound_name"
 with
     worked as (
         select
@@ -110,12 +110,57 @@ with
             and reported_op_source.op_kind is not distinct from ops.op_kind
             and reported_op_source.side_kind is not distinct from ops.side_kind
     ),
-    held as (
+    ceilings as materialized(
+        select
+            run_id,
+            source_id,
+            device_id,
+            list({'value':value, 'name':ceiling_name} order by value, ceiling_name) as all_peaks
+        from device_ceiling
+        where
+            (wanted_run is null or run_id = wanted_run)
+            and ceiling_kind = 'compute'
+            and wanted_ceiling is null
+        group by run_id, source_id, device_id
+    ),
+    able as (
         select
             worked.*,
+            list_filter(
+                all_peaks,
+                lambda peak:list_contains(
+                    case
+                        when not is_vector_work(op_class, name, category_name)
+                        then ceilings_of_work(precision_name, true, null, false)
+                        when precision_name = 'fp64'
+                        then ['fp64']
+                        else ['fp32']
+                    end,
+                    peak['name']
+                )
+            ) as peaks,
+            -- of the units that can do it, those that the work needs least of
+            coalesce(
+                list_filter(
+                    peaks, lambda peak:total_flop * 1e9 <= peak['value'] * dur_ns * max_share()
+                )[1],
+                peaks[-1]
+            ) as lowest
+        from worked
+        left join
+            ceilings
+            on ceilings.run_id = worked.run_id
+            and ceilings.source_id = worked.source_id
+            and ceilings.device_id is not distinct from worked.device_id
+            and worked.side_kind = 'device'
+    ),
+    held as (
+        select
+            able.*,
             machine.device_name,
-            coalesce(vector_name, machine.ceiling_name) as peak_name,
-            coalesce(vector_peak, machine.peak_flop_per_s) as peak,
+            coalesce(lowest['name'], machine.ceiling_name) as peak_name,
+            coalesce(lowest['value'], machine.peak_flop_per_s) as peak,
+            coalesce(peaks[-1]['value'], machine.peak_flop_per_s) as highest_flop_per_s,
             machine.peak_bytes_per_s as bandwidth,
             machine.peak_basis,
             above_peak(
@@ -153,29 +198,13 @@ with
                 when dur_ns = 0
                 then 'duration of zero'
             end as bound_reason
-        from worked
+        from able
         left join
             device_roof(wanted_run, wanted_ceiling) as machine
-            on machine.run_id = worked.run_id
-            and machine.source_id = worked.source_id
-            and machine.device_id is not distinct from worked.device_id
-            and worked.side_kind = 'device'
-        left join
-            (
-                select
-                    run_id, source_id, device_id, ceiling_name as vector_name, value as vector_peak
-                from device_ceiling
-                where
-                    (wanted_run is null or run_id = wanted_run)
-                    and ceiling_kind = 'compute'
-                    and ceiling_name = 'fp32'
-                    and wanted_ceiling is null
-            ) as vector
-            on vector.run_id = worked.run_id
-            and vector.source_id = worked.source_id
-            and vector.device_id is not distinct from worked.device_id
-            and worked.side_kind = 'device'
-            and is_vector_work(worked.op_class, worked.name, worked.category_name)
+            on machine.run_id = able.run_id
+            and machine.source_id = able.source_id
+            and machine.device_id is not distinct from able.device_id
+            and able.side_kind = 'device'
     )
 select
     run_id,
@@ -216,6 +245,7 @@ select
     case
         when flop_impossible is null then ratio(total_flop * 1e9, peak * dur_ns)
     end as utilization_ratio,
+    highest_flop_per_s,
     case when bound_reason is null then roof['bound_kind'] end as bound_kind,
     case when bound_reason is null then roof['nearest_name'] end as nearest_name,
     case
@@ -224,5 +254,9 @@ select
     end as roof_ratio,
     coalesce(bound_reason, flop_impossible, bytes_impossible) as bound_reason,
     coalesce(flop_impossible, bytes_impossible) is not null as is_impossible,
+    case
+        when peak < highest_flop_per_s and total_flop > 0
+        then 'units unknown: ' || peak_name || ' to ' || peaks[-1]['name']
+    end as peak_reason,
     bound_name as reported_bound_name
 from held

@@ -4,7 +4,7 @@
 -- needs = ["source_file"]
 -- depends = ["collective_match"]
 -- is_kept = true
--- parameters = "wanted_run wanted_phase"
+-- parameters = "wanted_run-one wanted_phase"
 -- columns = "source_id rank_index source_index timeline_count base_time_ns clock_basis
 -- clock_offset_ns shared_count shift_ns zero_time_ns"
 -- base_time_ns = "BIGINT: source_file.base_time_ns"

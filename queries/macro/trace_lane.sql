@@ -3,7 +3,7 @@
 -- source = "docs/export.md, section Perfetto"
 -- is_kept = true
 -- depends = ["trace_timed"]
--- parameters = "wanted_run"
+-- parameters = "wanted_run-one"
 -- columns = "source_id event_id-timed process_id-timed thread_id-timed track_name-timed start_ns
 -- lane_index"
 -- lane_index = "BIGINT: from 2; events of lane 1 are not listed"

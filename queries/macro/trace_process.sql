@@ -4,7 +4,7 @@
 -- needs = ["source_file"]
 -- depends = ["source_clock", "trace_process_name"]
 -- is_kept = true
--- parameters = "wanted_run wanted_phase"
+-- parameters = "wanted_run-one wanted_phase"
 -- columns = "source_id process_id process_name pid_json sort_index title"
 -- process_id = "BIGINT: process in the file; NULL if it has none"
 -- process_name = "VARCHAR: trace_process_name of it; NULL if it has a number"

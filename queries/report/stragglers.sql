@@ -42,10 +42,9 @@ with
     windows as materialized(from step_window($run_id, $phase)),
     -- which of several files has the work of the rank is unknown
     doubled as (
-        select source_id, max(source_count) as source_count
+        select distinct source_id
         from source_rank
         where run_id = $run_id and source_count > 1
-        group by source_id
     ),
     members as (
         select
@@ -249,9 +248,11 @@ select
             || judged.last_count
             || ' of '
             || judged.collective_count
-            || coalesce(
-                '; work not compared: the rank is in ' || doubled.source_count || ' files', ''
-            )
+            || case
+                when doubled.source_id is null
+                then ''
+                else '; work not compared: the rank is in several files'
+            end
     end as reason,
     most.more_kernel_name,
     most.more_kernel_ns,

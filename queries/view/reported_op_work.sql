@@ -1,5 +1,5 @@
--- purpose = "Work of each operator that counts, compared with the peak of 16-bit matrix
--- operations and memory."
+-- purpose = "Work of each operator that counts, compared with a compute peak of its type
+-- and memory."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
@@ -10,6 +10,6 @@
 -- total_bytes-occurrences bytes_basis bytes_reason provenance_kind-reported work_source_name
 -- intensity_flop_per_byte achieved_flop_per_s-op achieved_bytes_per_s-op ceiling_name
 -- peak_flop_per_s peak_bytes_per_s ridge_flop_per_byte peak_basis-parts compute_ns bandwidth_ns
--- utilization_ratio-rate bound_kind nearest_name roof_ratio bound_reason is_impossible
--- reported_bound_name"
+-- utilization_ratio-rate highest_flop_per_s bound_kind nearest_name roof_ratio bound_reason
+-- is_impossible peak_reason reported_bound_name"
 from reported_op_work_under(null, null)

@@ -47,7 +47,7 @@ RUNS = {
 }
 _TIMEOUT_S = 60
 #: Of a query that hundreds stand upon, the nearest reports are asked.
-_MAX_REPORTS = 12
+_MAX_REPORTS = 8
 Contradiction = tuple[str, str, str]
 
 
@@ -93,25 +93,32 @@ class _Recording:
 
     def noticing(self, queries: Collection[str]) -> str | None:
         """Return the first rule that contradicts the run if these queries are others."""
-        affected = [name for name in queries if name in self._tables][:_MAX_REPORTS]
-        if "advise" in self._tables and any(_is_finding(name) for name in affected):
+        # a finding that is new is in the advice
+        affected = [name for name in queries if self._has_rows(name)][:_MAX_REPORTS]
+        if "advise" in self._tables and any(_is_finding(name) for name in queries):
             affected.append("advise")
         if not affected:
             return None
         self._database.refresh()
-        recounted = {one.report for one in self._recounts}
         given = dict[str, pa.Table | None]()
         try:
-            # what recounts tell needs no other report
-            given = {name: self._table(name) for name in affected if name in recounted}
-            if fresh := self._unlike(given) - self._known:
-                return min(fresh)[0]
-            given |= {name: self._table(name) for name in affected if name not in recounted}
+            for name in affected:
+                table = self._table(name)
+                if table is None or not table.equals(self._tables[name]):
+                    given[name] = table
+                    # what recounts tell needs no other report
+                    if fresh := self._unlike({name: table}) - self._known:
+                        return min(fresh)[0]
         except Exception as error:  # noqa: BLE001 - users would see any
             return str(error).partition("\n")[0]
+        if not given:
+            return None
         tables = {k: v for k, v in (self._tables | given).items() if v is not None}
         fresh = self._contradictions(tables, given) - self._known
         return min(fresh)[0] if fresh else None
+
+    def _has_rows(self, report: str) -> bool:
+        return report in self._tables and self._tables[report].num_rows > 0
 
     def _unlike(self, given: dict[str, pa.Table | None]) -> set[Contradiction]:
         """Return which recounts of these reports tell another value, or that there is no report."""

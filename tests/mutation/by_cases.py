@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.queries.conftest import RUN_ID
 from tests.queries.test_cases import (
     FILES,
     Cells,
@@ -29,8 +30,6 @@ from tracekit.store import create_store
 #: How an error begins that says that a query is no query.
 INVALID = ("Binder Error", "Parser Error", "Catalog Error")
 _TIMEOUT_S = 20
-#: Of a query that hundreds stand upon, the cases of the nearest are asked.
-_MAX_CASES = 90
 
 
 class NoQueryError(Exception):
@@ -48,6 +47,10 @@ class Case:
     expected: Cells
     refusal: str
 
+    def __str__(self) -> str:
+        """Return the query and the name."""
+        return f"{self.query}/{self.name}"
+
 
 class Cases:
     """All cases, on a store that has the inputs of one after the other."""
@@ -56,15 +59,12 @@ class Cases:
         """Make the store in `folder`."""
         self._database = Database(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
 
-    def noticing(self, queries: Iterable[str]) -> str | None:
-        """Return the first case of these queries whose answer is another; None if there is none.
+    def changed(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """Yield those of the cases whose answer is another, each as soon as it is asked.
 
         Raises NoQueryError if DuckDB does not take the SQL.
         """
-        for case in nearest_cases(queries, _MAX_CASES):
-            if self._is_another(case):
-                return f"{case.query}/{case.name}"
-        return None
+        return filter(self._is_another, cases)
 
     def _is_another(self, case: Case) -> bool:
         query = catalog()[case.query]
@@ -76,6 +76,27 @@ class Cases:
                 raise NoQueryError(str(error)) from error
             return message_of(error) != case.refusal
         return bool(case.refusal) or bool(unlike(query, result, case.expected))
+
+
+def asked_of(case: Case, run_id: str) -> Case:
+    """Return a case asked about a run; with an empty text, about all."""
+    (name,) = _run_parameters(case)
+    others = [row for row in case.parameters[1:] if row[0] != name]
+    return replace(case, parameters=[["name", "value"], [name, run_id], *others])
+
+
+def runs_of(case: Case) -> set[str]:
+    """Return the runs of a case that can be asked about all of them; none if it can't."""
+    if case.refusal or not _run_parameters(case):
+        return set()
+    runs = {row.get("run_id") or RUN_ID for rows in case.rows.values() for row in rows}
+    has_run_id = any(column.name == "run_id" for column in catalog()[case.query].columns)
+    return runs if has_run_id or len(runs) == 1 else set()
+
+
+def _run_parameters(case: Case) -> list[str]:
+    parameters = catalog()[case.query].parameters
+    return [one.name for one in parameters if one.doc.endswith("NULL for all runs")]
 
 
 def nearest_cases(queries: Iterable[str], count: int) -> list[Case]:

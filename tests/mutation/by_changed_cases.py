@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
-from tests.mutation.by_cases import Case, nearest_cases
+from tests.mutation.by_cases import Case, asked_of, nearest_cases, runs_of
 from tests.mutation.catalogs import original
 from tests.queries.test_cases import answer, store_only
 from tests.transformations.changes_of_rows import CHANGES, Rows
+from tests.transformations.effects import unchanged
 from tests.transformations.reports import Row
 from tracekit.catalog import catalog
 from tracekit.engine import Database
+from tracekit.errors import RefusalError
 from tracekit.limits import Limits
 from tracekit.store import create_store
 
@@ -31,6 +34,12 @@ class ChangedCases:
 
     def noticing(self, queries: Collection[str]) -> str | None:
         """Return the first change whose effect is another if these queries are others."""
+        for case in nearest_cases(queries, _MAX_CASES):
+            if self.runs_told_otherwise(case):
+                with original():
+                    is_usual = bool(self.runs_told_otherwise(case))
+                if not is_usual:
+                    return f"all runs: {case}"
         reports = [name for name in queries if catalog()[name].kind in _REPORTS]
         for case in nearest_cases(reports, _MAX_CASES):
             contradicted = self._contradicted(case)
@@ -40,6 +49,20 @@ class ChangedCases:
                     if columns - usual[change]:
                         return f"{change}: {min(columns - usual[change])} of {case.name}"
         return None
+
+    def runs_told_otherwise(self, case: Case) -> list[str]:
+        """Return in what a run of a case differs if the case is asked about all runs at once."""
+        found = list[str]()
+        try:
+            every = self._rows(asked_of(case, ""), case.rows) if runs_of(case) else []
+            for run_id in runs_of(case):
+                rows = [row for row in every if row.get("run_id", run_id) == run_id]
+                with suppress(RefusalError):  # of a run without the steps, for one
+                    alone = self._rows(asked_of(case, run_id), case.rows)
+                    found += unchanged()({case.query: alone}, {case.query: rows})
+        except Exception as error:  # noqa: BLE001 - users would see any
+            found.append(str(error).partition("\n")[0])
+        return found
 
     def _usual(self, case: Case) -> dict[str, set[str]]:
         """Return the columns in which a change does not have its effect without a mutation."""

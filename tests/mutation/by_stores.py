@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from tests.mutation.by_cases import Case, nearest_cases
+from tests.mutation.by_cases import Case
 from tests.mutation.catalogs import original, standing_upon
 from tests.mutation.counting import CountingDatabase
 from tests.queries.test_cases import answer, parameters_of, store_only
@@ -25,8 +26,8 @@ from tracekit.store import create_store
 Contradiction = tuple[str, str, str]
 _TIMEOUT_S = 20
 _RUN_ID = "r"
-#: Of a query that hundreds stand upon, the nearest are asked.
-_MAX_CASES, _MAX_REPORTS = 24, 3
+#: Of hundreds of changed cases, the first are asked, each for the nearest reports.
+_MAX_CASES, _MAX_REPORTS = 6, 3
 
 
 class RecountedCases:
@@ -36,9 +37,12 @@ class RecountedCases:
         """Make the store in `folder`."""
         self._database = CountingDatabase(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
 
-    def noticing(self, queries: Collection[str]) -> str | None:
-        """Return the first rule that contradicts a report if these queries are others."""
-        for case in nearest_cases(queries, _MAX_CASES):
+    def noticing(self, changed: Iterable[Case]) -> str | None:
+        """Return the first rule that contradicts what reports say of cases that are others.
+
+        What they say of other cases, they said before.
+        """
+        for case in islice(changed, _MAX_CASES):
             reports = _audited_upon(case.query)
             if found := self.contradictions(case, reports):
                 with original():
@@ -46,7 +50,7 @@ class RecountedCases:
                 # a rule that contradicts what is right is not about such rows
                 found = {row for row in found if row[0] not in unfit}
             if found:
-                return f"{min(found, key=str)[0]} of {case.query}/{case.name}"
+                return f"{min(found, key=str)[0]} of {case}"
         return None
 
     def contradictions(self, case: Case, reports: list[str]) -> set[Contradiction]:
@@ -68,7 +72,7 @@ class RecountedCases:
     def show_case(self, case: Case) -> None:
         """Let the store have the inputs of a case, and nothing else."""
         store_only(self._database, case.rows)
-        self._database.subject = f"{case.query}/{case.name}"
+        self._database.subject = str(case)
 
     def contradicted(
         self, case: Case, tables: dict[str, pa.Table] | None = None

@@ -45,7 +45,7 @@ OTHER = "torch_profiler/cuda-training/trace.json.gz", Options(run_name="another"
 _ALL_STEPS = "0..1000"
 _TIMEOUT_S = 60
 #: Of a query that hundreds stand upon, the nearest reports are asked.
-_MAX_REPORTS = 6
+_MAX_REPORTS = 4
 EXPORTED = (
     "torch_profiler/gpu-handmade/trace.json.gz",
     "torch_profiler/cuda-training/trace.json.gz",

@@ -15,11 +15,12 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 
 from tests.mutation.by_audit import Recordings
-from tests.mutation.by_cases import Cases, NoQueryError
+from tests.mutation.by_cases import Cases, NoQueryError, nearest_cases
 from tests.mutation.by_changed_cases import ChangedCases
 from tests.mutation.by_stores import RecountedCases
 from tests.mutation.by_transformations import Transformations
@@ -30,6 +31,8 @@ from tracekit.catalog import catalog
 
 QUERIES = Path(__file__).resolve().parents[2] / "queries"
 Judge = Callable[[Collection[str]], str | None]
+#: Of a query that hundreds stand upon, the cases of the nearest are asked.
+_MAX_CASES, _MAX_RECOUNTED_CASES = 90, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +59,22 @@ def every_mutation(seed: int, only: str) -> list[Mutation]:
     return found
 
 
-def judged(mutation: Mutation, cases: Judge, others: Mapping[str, Judge]) -> Mutant:
+def judged(
+    mutation: Mutation, cases: Cases, recounted: RecountedCases, others: Mapping[str, Judge]
+) -> Mutant:
     """Ask cases about a mutant, and the others until one of them has noticed it."""
     affected = standing_upon(mutation.query.name)
     with replaced(mutation.mutant):
-        noticed = {"cases": cases(affected)}
+        nearest = iter(nearest_cases(affected, _MAX_CASES))
+        first = next(cases.changed(nearest), None)
+        noticed = {"cases": str(first) if first else None}
+        noticed_by_others = None
+        if first:
+            changed = chain([first], cases.changed(islice(nearest, _MAX_RECOUNTED_CASES)))
+            noticed_by_others = noticed["recounted cases"] = recounted.noticing(changed)
         for name, judge in others.items():
-            noticed[name] = judge(affected)
-            if noticed[name]:
-                break
+            if not noticed_by_others:
+                noticed_by_others = noticed[name] = judge(affected)
     file = QUERIES / mutation.query.kind / f"{mutation.query.name}.sql"
     place = f"{file.relative_to(QUERIES.parent)}:{mutation.line_number(file.read_text('utf-8'))}"
     return Mutant(place, f"{' '.join(mutation.before.split())} -> {mutation.after}", noticed)
@@ -74,9 +84,9 @@ def mutants(count: int, given: list[Mutation]) -> list[Mutant]:
     """Return `count` mutants of these mutations that are valid SQL; print each at once."""
     found = list[Mutant]()
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        cases = Cases(Path(folder) / "cases").noticing
+        cases = Cases(Path(folder) / "cases")
+        recounted = RecountedCases(Path(folder) / "recounted")
         others = {
-            "recounted cases": RecountedCases(Path(folder) / "recounted").noticing,
             "audit": Recordings(Path(folder)).noticing,
             "transformations": Transformations(Path(folder) / "changed").noticing,
             "changed cases": ChangedCases(Path(folder) / "changed cases").noticing,
@@ -85,7 +95,7 @@ def mutants(count: int, given: list[Mutation]) -> list[Mutant]:
             if len(found) == count:
                 break
             try:
-                found.append(judged(mutation, cases, others))
+                found.append(judged(mutation, cases, recounted, others))
             except NoQueryError:
                 continue
             print(found[-1], flush=True)

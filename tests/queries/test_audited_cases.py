@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.by_cases import Case, case_of
+from tests.mutation.by_changed_cases import ChangedCases
 from tests.mutation.by_stores import RecountedCases
 from tests.queries.test_cases import (
     FILES,
@@ -51,6 +52,11 @@ def recounted(tmp_path_factory: pytest.TempPathFactory) -> RecountedCases:
     return RecountedCases(tmp_path_factory.mktemp("recounted") / "S")
 
 
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> ChangedCases:
+    return ChangedCases(tmp_path_factory.mktemp("asked") / "S")
+
+
 @pytest.mark.sampled(30)
 @pytest.mark.parametrize("file", CASES, ids=name_of)
 def test_recounts_of_the_rows_agree(recounted: RecountedCases, file: Path) -> None:
@@ -70,6 +76,13 @@ def test_order_time_and_other_runs_do_not_matter(database: Database, file: Path)
         change = REVERSED
     before, after = (rows_of(database, case, rows) for rows in (case.rows, change.make(case.rows)))
     assert not change.effect({case.query: before}, {case.query: after})
+
+
+@pytest.mark.sampled(30)
+@pytest.mark.parametrize("file", CASES, ids=name_of)
+def test_of_all_runs_each_has_its_answer(changed: ChangedCases, file: Path) -> None:
+    """What a query says of all runs, it says of each."""
+    assert changed.runs_told_otherwise(case_of(file)) == []
 
 
 def is_about_one_run(case: Case) -> bool:
