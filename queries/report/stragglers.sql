@@ -42,9 +42,7 @@ with
     windows as materialized(from step_window($run_id, $phase)),
     -- which of several files has the work of the rank is unknown
     doubled as (
-        select distinct source_id
-        from source_rank
-        where run_id = $run_id and source_count > 1
+        select distinct source_id from source_rank where run_id = $run_id and source_count > 1
     ),
     members as (
         select

@@ -945,3 +945,20 @@ def test_of_a_long_list_the_first_names_are_told(
     database: Database, names: str, expected: str | None
 ) -> None:
     assert value(database, f"some_names({names})") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": [1]}', '{"a": [1]}'),
+        ("[[1, 2], []]", "[[1, 2], []]"),
+        ('{"a": [1]', '"{\\"a\\": [1]"'),
+        ("[1, 2", '"[1, 2"'),
+        ("12", '"12"'),
+        ("null", '"null"'),
+    ],
+)
+def test_lists_and_objects_stay_json_and_other_text_becomes_a_string(
+    database: Database, text: str, expected: str
+) -> None:
+    assert value(database, f"trace_json('{text}')") == expected
