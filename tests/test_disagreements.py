@@ -79,6 +79,7 @@ def tables_of(page: Page) -> dict[str, Listing]:
     return {block.title: block for block in blocks if isinstance(block, Listing)}
 
 
+@pytest.mark.deep
 def test_the_page_shows_what_disagrees_in_place_of_the_values(store: Path) -> None:
     right = tables_of(report(Session(Database(open_store(store)))))
     with doubled("gaps", "total_ns"):

@@ -77,6 +77,7 @@ def test_contradictions_are_listed_with_both_values(
     )
     monkeypatch.setattr(audit, "identities", lambda: (rule,))
     monkeypatch.setattr(audit, "asks_only_for_a_run", lambda _: False)  # no others
+    monkeypatch.setattr(audit, "applicable_recounts", lambda *_: [])
     done = tracekit("check", "gpu", "--figures", "--store", str(sound), "-f", "csv")
     assert done.code == 9
     assert "gpu,all,a_is_b," in done.text

@@ -21,7 +21,7 @@ from tracekit.store import create_store
 _TIMEOUT_S = 20
 #: Of a query that hundreds stand upon, the cases of the nearest are asked.
 _MAX_CASES = 6
-_REPORTS = ("report", "finding")
+_ASKED = ("report", "finding", "macro", "view")
 
 
 class ChangedCases:
@@ -40,8 +40,8 @@ class ChangedCases:
                     is_usual = bool(self.runs_told_otherwise(case))
                 if not is_usual:
                     return f"all runs: {case}"
-        reports = [name for name in queries if catalog()[name].kind in _REPORTS]
-        for case in nearest_cases(reports, _MAX_CASES):
+        asked = [name for name in queries if catalog()[name].kind in _ASKED]
+        for case in nearest_cases(asked, _MAX_CASES):
             contradicted = self._contradicted(case)
             if any(contradicted.values()):
                 usual = self._usual(case)

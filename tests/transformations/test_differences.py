@@ -20,12 +20,12 @@ from tracekit.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [
+    "../shared/corpus/ncu/lbnl-gpp-run0.csv",
     "../shared/corpus/torch/hta-eventsync-a100-tiny.json.gz",
     "../shared/corpus/torch/param-dlrm-8rank-worker0.json.gz",
     "../shared/corpus/torch/tracelens-vllm-decode-graph-mi300.json.gz",
     "../shared/corpus/tf/tracelens-jax-gemm-mi300x.xplane.pb",
     "../shared/corpus/perf/aws-graviton2-multiplex.txt",
-    "../shared/corpus/ncu/lbnl-gpp-run0.csv",
 ]
 #: What all optimizers are but for those that DuckDB needs for correlated subqueries.
 OPTIMIZERS = """

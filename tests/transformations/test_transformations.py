@@ -99,7 +99,7 @@ def changed_files(file: str, name: str, change: Transformation, folder: Path) ->
     return changed
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize(("file", "name", "change"), [*_pairs()])
 def test_a_change_has_its_effect(
     file: str, name: str, change: Transformation, ingested: Ingested, tmp_path: Path
