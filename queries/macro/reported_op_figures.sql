@@ -15,9 +15,8 @@
 -- self_ns share_ratio-self known_count known_ns known_flop known_bytes compute_ns bandwidth_ns
 -- zero_count zero_ns total_flop total_bytes bytes_basis intensity_flop_per_byte
 -- achieved_flop_per_s achieved_bytes_per_s utilization_ratio least_utilization_ratio bound_kind
--- nearest_name roof_ratio
--- reason reported_bound_name ceiling_name peak_flop_per_s peak_bytes_per_s peak_basis
--- memory_bound_ratio compute_bound_ratio zero_flop_ratio unknown_ratio"
+-- nearest_name roof_ratio reason reported_bound_name ceiling_name peak_flop_per_s
+-- peak_bytes_per_s peak_basis memory_bound_ratio compute_bound_ratio zero_flop_ratio unknown_ratio"
 -- group_name = "operator, type, class or category; NULL for a run"
 -- op_count = "operators, counted per device"
 -- known_count = "BIGINT: occurrence_count of the operators with known operations and bytes"

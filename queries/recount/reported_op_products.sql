@@ -1,4 +1,5 @@
--- purpose = "Products of a profiler's table have the share of the highest peak of their type."
+-- purpose = "Products of a profiler's table have the shares of the lowest peak of their type that
+-- they are not above, and of the highest."
 -- source = "docs/metrics.md, section Which peak"
 -- report = "reported_op_breakdown"
 -- keys = ["source_id", "device_id", "program_name", "name"]
@@ -13,12 +14,12 @@ with
                 when
                     contains(hlo_text, '(f32[')
                     and not regexp_matches(hlo_text, '\W(bf16|f16|f64)\[')
-                then coalesce(peaks['tensor_tf32'], peaks['tensor_fp32'], peaks['fp32'])
+                then [peaks['fp32'], peaks['tensor_fp32'], peaks['tensor_tf32']]
                 when
                     contains(hlo_text, '(bf16[')
                     and not regexp_matches(hlo_text, '\W(f32|f16|f64)\[')
-                then peaks['tensor_bf16']
-            end as highest
+                then [peaks['tensor_bf16']]
+            end as able
         from op_stat
         join known_peak using (source_id, device_id)
         where
@@ -36,12 +37,17 @@ select
     device_id,
     program_name,
     name,
-    sum(flop_count) / sum(highest * dur_ns) * 1e9 as least_utilization_ratio
+    min(1e9 * flop_count / dur_ns) as achieved_flop_per_s,
+    achieved_flop_per_s / list_max(any_value(able)) as least_utilization_ratio,
+    -- clocks can be a little above those of the data sheet
+    achieved_flop_per_s / list_min(
+        list_filter(any_value(able), lambda peak:achieved_flop_per_s <= 1.05 * peak)
+    ) as utilization_ratio
 from typed
 group by source_id, device_id, program_name, name
 having
     count(*) = 1
-    and bool_and(flop_count <= highest * dur_ns * 1e-9)
+    and least_utilization_ratio <= 1
     -- smaller ones are not shown
     and sum(self_ns) > (
         select 0.01 * sum(self_ns)

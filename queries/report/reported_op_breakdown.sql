@@ -15,10 +15,10 @@
 -- columns = "share_ratio name op_class-most bound_kind nearest_name roof_ratio
 -- intensity_flop_per_byte utilization_ratio least_utilization_ratio self_ns memory_bound_ratio
 -- source_id-summed device_id-summed reason-bound total_flop-reported total_bytes-reported
--- achieved_flop_per_s
--- achieved_bytes_per_s occurrence_count op_count total_ns compute_bound_ratio zero_flop_ratio
--- unknown_ratio reported_bound_name category_name program_name bytes_basis device_name
--- ceiling_name peak_flop_per_s peak_bytes_per_s peak_basis op_kind provenance_kind-reported"
+-- achieved_flop_per_s achieved_bytes_per_s occurrence_count op_count total_ns compute_bound_ratio
+-- zero_flop_ratio unknown_ratio reported_bound_name category_name program_name bytes_basis
+-- device_name ceiling_name peak_flop_per_s peak_bytes_per_s peak_basis op_kind
+-- provenance_kind-reported"
 -- answer = "share_ratio bound_kind roof_ratio self_ns"
 -- share_ratio = "self_ns / that of all operators of the device, source or run; excludes idle time"
 -- name = "operator, type or class"
