@@ -51,12 +51,15 @@ class Mutant:
 
 
 def every_mutation(seed: int, only: str) -> list[Mutation]:
-    """Return all mutations but equivalent ones, of queries that `only` is in, in random order."""
+    """Return all mutations but equivalent ones, of queries that `only` is in, in random order.
+
+    The order of two does not depend on the others, so that a seed stands for almost the same
+    mutants after other queries have changed.
+    """
     equal = equivalents()
     named = [query for query in catalog().values() if only in query.name]
     found = [m for query in named for m in mutations(query) if key_of(m) not in equal]
-    random.Random(seed).shuffle(found)
-    return found
+    return sorted(found, key=lambda m: random.Random(repr((seed, *key_of(m), m.start))).random())
 
 
 def judged(
@@ -122,10 +125,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=300, help="how many mutants")
     parser.add_argument("--seed", type=int, default=42, help="which ones")
+    parser.add_argument("--skip", type=int, default=0, help="how many of them were asked before")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     parser.add_argument("--only", default="", help="only queries whose name has this")
     chosen = parser.parse_args()
-    given = every_mutation(chosen.seed, chosen.only)
+    given = every_mutation(chosen.seed, chosen.only)[chosen.skip :]
     shares = [given[job :: chosen.jobs] for job in range(chosen.jobs)]
     counts = [len(range(job, chosen.count, chosen.jobs)) for job in range(chosen.jobs)]
     with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:
