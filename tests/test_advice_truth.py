@@ -265,7 +265,7 @@ def first(database: Database) -> list[str]:
     return [row["finding_name"] for row in advise(database).rows()[:3]]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", READ, scope="module")
 def test_it_says_first_what_one_read_who_had_not_seen_it(database: Database, name: str) -> None:
     rows = [row for row in advise(database).rows() if row["win_ns"] is not None]
@@ -276,7 +276,7 @@ def test_it_says_first_what_one_read_who_had_not_seen_it(database: Database, nam
         assert win_ns == pytest.approx(read_ns, rel=0.1)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", FIRST, scope="module")
 def test_what_it_says_first_is_what_reading_the_file_says(database: Database, name: str) -> None:
     found = first(database)
@@ -285,7 +285,7 @@ def test_what_it_says_first_is_what_reading_the_file_says(database: Database, na
     assert expected or not found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", FILES, scope="module")
 def test_no_file_has_more_time_to_win_than_it_has(database: Database, name: str) -> None:
     run = database.run_id(None)

@@ -338,6 +338,7 @@ def test_two_compactions_at_once_count_each_source_once(
     assert rows_of(ranks) == before
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("moment", ["before files move", "before the mark"])
 def test_a_compaction_that_is_killed_changes_nothing(
     ranks: Store, moment: str, monkeypatch: pytest.MonkeyPatch

@@ -388,6 +388,7 @@ def test_an_innocent_neighbor_is_not_blamed(tmp_path: Path, sources: Sources) ->
     assert names_in(tmp_path / "S") == ["later", "neighbor"]
 
 
+@pytest.mark.deep
 def test_two_that_kill_their_workers_are_both_told(tmp_path: Path, sources: Sources) -> None:
     first = sources.add("first", "dies", after="second")
     second = sources.add("second", "dies", after="first")
@@ -398,6 +399,7 @@ def test_two_that_kill_their_workers_are_both_told(tmp_path: Path, sources: Sour
     assert names_in(tmp_path / "S") == ["a", "b"]
 
 
+@pytest.mark.deep
 def test_a_worker_out_of_memory_is_one_that_dies(tmp_path: Path, sources: Sources) -> None:
     full = sources.add("full", "fills-memory")
     heard = Heard()
@@ -411,6 +413,7 @@ def test_a_worker_out_of_memory_is_one_that_dies(tmp_path: Path, sources: Source
     assert names_in(tmp_path / "S") == ["a"]
 
 
+@pytest.mark.deep
 def test_what_was_left_out_comes_in_later_and_the_rest_is_skipped(
     tmp_path: Path, sources: Sources
 ) -> None:
@@ -437,6 +440,7 @@ class Forgetful(AtOnce):
         return Future()
 
 
+@pytest.mark.deep
 def test_what_a_broken_pool_forgets_is_read_by_another(tmp_path: Path, sources: Sources) -> None:
     files = [sources.add(name, "nothing") for name in "abc"]
     outcomes = bring_in(tmp_path / "S", *files, executor=Forgetful())

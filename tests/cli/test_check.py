@@ -63,7 +63,7 @@ def test_a_sound_store_is_sound(store: Path, tracekit: Tracekit) -> None:
 
 
 def test_reports_of_a_run_agree(sound: Path, tracekit: Tracekit) -> None:
-    done = tracekit("check", "gpu", "--figures", "--store", str(sound))
+    done = tracekit("check", "counted", "--figures", "--store", str(sound))
     assert (done.code, done.text) == (0, "")
     assert re.fullmatch(r"consistent: \d+ comparisons in 1 run, no contradiction\n", done.messages)
 
@@ -78,9 +78,9 @@ def test_contradictions_are_listed_with_both_values(
     monkeypatch.setattr(audit, "identities", lambda: (rule,))
     monkeypatch.setattr(audit, "asks_only_for_a_run", lambda _: False)  # no others
     monkeypatch.setattr(audit, "applicable_recounts", lambda *_: [])
-    done = tracekit("check", "gpu", "--figures", "--store", str(sound), "-f", "csv")
+    done = tracekit("check", "counted", "--figures", "--store", str(sound), "-f", "csv")
     assert done.code == 9
-    assert "gpu,all,a_is_b," in done.text
+    assert "counted,all,a_is_b," in done.text
     assert done.text.endswith(",a,1.0,b,2.0,A is B.\n")
     assert "contradictions among" in done.messages
 

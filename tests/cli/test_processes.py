@@ -282,6 +282,7 @@ def test_a_worker_that_is_killed_is_told(
     assert sees(store) == FILLED
 
 
+@pytest.mark.deep
 def test_several_ingests_at_once_all_come_in(
     command: Command,
     tmp_path: Path,
@@ -314,6 +315,7 @@ def test_several_ingests_at_once_all_come_in(
     assert list((store / ".staging").iterdir()) == []
 
 
+@pytest.mark.deep
 def test_the_same_trace_twice_at_once_comes_in_once(
     command: Command, tmp_path: Path, sees: Sees, gpu_trace: Path
 ) -> None:

@@ -181,6 +181,7 @@ def test_a_copy_beside_a_complete_job_is_said_to_be_one(job: Job) -> None:
     assert reasons(database, "collectives") == {"rank 4 is in several files"}
 
 
+@pytest.mark.deep
 def test_a_comparison_says_that_means_count_a_rank_twice(job: Job, tracekit: Tracekit) -> None:
     sound = [job.write(worker, world_size=2) for worker in (0, 1)]
     ingest(job.folder, job.store, Options(run_name="sound"))
@@ -292,7 +293,7 @@ def exported(job: Job, tracekit: Tracekit) -> tuple[list[tuple[Any, ...]], str]:
     return kernels_of(file), answer.messages
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("later_us", [5 * HOUR_US, -9 * HOUR_US - 1_800_000_000, 86_400_000_007])
 def test_another_time_zone_changes_no_aligned_time(
     job: Job, tracekit: Tracekit, later_us: int

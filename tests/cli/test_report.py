@@ -52,6 +52,7 @@ def rows_of(tracekit: Tracekit, *words: str | Path) -> list[dict[str, str]]:
 # -- what it says ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("caption", "report"),
     [

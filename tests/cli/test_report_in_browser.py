@@ -116,6 +116,7 @@ def numbers(texts: list[str]) -> list[float]:
 # -- tables ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_a_click_sorts_and_another_turns_it_round(at: Callable[..., Seen]) -> None:
     seen = at()
     head = seen.table("Kernels").locator("th[data-name=launch_count]")

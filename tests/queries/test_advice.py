@@ -73,6 +73,7 @@ def test_an_unknown_run_or_phase_is_refused(ingested: Ingested) -> None:
         advise(database, phase="90..99")
 
 
+@pytest.mark.deep
 def test_steps_have_no_more_time_to_win_than_they_take(ingested: Ingested) -> None:
     database = ingested.database(FIXTURES / FILES[0])
     run = database.run_id(None)

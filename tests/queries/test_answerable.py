@@ -80,7 +80,7 @@ def differences(store: Path) -> tuple[set[str], set[str]]:
     return offered - answered, answered - offered
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("name", OF_CORPUS)
 def test_reports_of_a_real_run_are_offered_if_they_have_rows(
     name: str, corpus: Path, ingested: Ingested
@@ -90,7 +90,7 @@ def test_reports_of_a_real_run_are_offered_if_they_have_rows(
     assert without_rows - CAN_FIND_NOTHING == set()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", OF_FIXTURES)
 def test_reports_of_a_run_are_offered_if_they_have_rows(name: str, ingested: Ingested) -> None:
     without_rows, not_offered = differences(ingested.store(FIXTURES / name))

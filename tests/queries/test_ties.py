@@ -186,7 +186,7 @@ def _is_same(one: object, other: object) -> bool:
     return one == other
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_the_answer_is_the_same_in_another_order(
     orders: Mapping[str, Sequence[Database]], name: str

@@ -27,6 +27,7 @@ from tracekit.intake.fetching import Copying
 from tracekit.intake.files import jobs_of
 from tracekit.store import open_store
 
+pytestmark = pytest.mark.deep
 BLOCK = 4 << 20
 SIZE = 5 * BLOCK + 1000  # six blocks
 CONTENT = random.Random(1).randbytes(SIZE)
@@ -505,7 +506,6 @@ print(source.place.stat().st_size, peak() - before)
 """
 
 
-@pytest.mark.deep
 def test_memory_does_not_follow_the_size(ranged: Web, tmp_path: Path) -> None:
     size = 300 << 20
     with (ranged.folder / "a.bin").open("wb") as file:

@@ -154,7 +154,7 @@ def test_commands_say_the_url(
     assert f"tracekit: {URL}: the store is empty" in capsys.readouterr().err
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("executor", ["process", "thread", "dask"])
 def test_executors_bring_in_the_same(executor: str, s3: S3, tmp_path: Path, staging: Path) -> None:
     if executor == "dask":
@@ -254,7 +254,7 @@ def first_of_each(word: str, method: str) -> Callable[[Request], str | None]:
     return fault
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.deep
 @pytest.mark.parametrize("word", ["503", "cut"])
 def test_faults_that_pass_change_nothing(word: str, s3: S3, at_once: None, tmp_path: Path) -> None:
     s3.faulty.cut_after = 100

@@ -132,6 +132,7 @@ def test_objects_give_the_rows_of_files(
     assert given == sum(sizes) + sum(min(size, 65536) for size in sizes)
 
 
+@pytest.mark.deep
 def test_files_that_belong_together_are_one_run_and_each_is_copied_once(
     s3: S3, tmp_path: Path, contents: Contents
 ) -> None:
@@ -285,6 +286,7 @@ class Meanwhile:
         return self._pool.submit(function, *arguments)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("what", ["gone", "changed"])
 def test_an_object_is_another_when_it_is_read(
     what: str, s3: S3, gpu_trace: Path, small_trace: Path, tmp_path: Path
@@ -449,7 +451,7 @@ def test_what_libraries_say_and_log_is_not_printed(
 # -- slow servers, and memory ----------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["process", "thread"])
 def test_ctrl_c_ends_slow_transfers_at_once(
     name: str, s3: S3, large_trace: Path, tmp_path: Path

@@ -333,6 +333,7 @@ def test_bounds_are_apart_without_colour_too() -> None:
 # -- files ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("model", "size"),
     [*((model, "page") for model in MODELS), ("4d", "column"), ("hierarchical", "slide")],

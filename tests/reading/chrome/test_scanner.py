@@ -528,6 +528,7 @@ def test_the_walk_to_contexts_touches_its_own_memory_only(sanitized: Callable[[s
     assert sanitized(_WALK) >= 3, "the walker, and its table each time that it grows"
 
 
+@pytest.mark.deep
 def test_the_cells_of_a_table_touch_their_own_memory_only(sanitized: Callable[[str], int]) -> None:
     assert sanitized(_CELLS) > 200
 
