@@ -709,6 +709,14 @@ def test_pieces_of_a_damaged_event_are_no_events(kind: str, read: Read) -> None:
     assert len(found.events) == 4
 
 
+def test_lists_that_are_nested_too_deeply_cost_no_event(read: Read) -> None:
+    """Also where the number before them is one that no float can hold."""
+    deep = b'{"x":],"k":[1e400,' + b"[" * 5000
+    found = read(b'{"traceEvents":[' + json.dumps(TWENTY[0]).encode() + b"," + deep)
+    assert len(found.events) == 1
+    assert "damaged_event" in found.codes
+
+
 def test_every_event_damaged(read: Read) -> None:
     found = read(b'{"traceEvents": [{"ph" "X"}, {"ph" "i"}, {"ph" "X"}]}')
     assert found.events == []

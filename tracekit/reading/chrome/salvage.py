@@ -136,6 +136,8 @@ def _raw_extent(view: memoryview, position: int) -> tuple[int | None, bool, bool
         if known_end is None:
             return None, is_known, may_go_on
         end = known_end
+    except RecursionError:
+        return None, False, False
     try:
         bytes(view[: end - position]).decode()  # msgspec looks only at texts that it hands out
     except UnicodeDecodeError:
