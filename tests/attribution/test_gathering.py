@@ -32,7 +32,6 @@ def tables_of(trace: Path, store: Path, workers: int) -> dict[str, pa.Table]:
 
 
 @pytest.mark.deep
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_files_give_the_rows_that_memory_gives(
     tmp_path: Path,

@@ -62,8 +62,12 @@ def test_a_sound_store_is_sound(store: Path, tracekit: Tracekit) -> None:
     )
 
 
-def test_reports_of_a_run_agree(sound: Path, tracekit: Tracekit) -> None:
-    done = tracekit("check", "counted", "--figures", "--store", str(sound))
+@pytest.mark.parametrize(
+    "run",
+    [name if name == "counted" else pytest.param(name, marks=pytest.mark.deep) for name in SOURCES],
+)
+def test_reports_of_a_run_agree(sound: Path, tracekit: Tracekit, run: str) -> None:
+    done = tracekit("check", run, "--figures", "--store", str(sound))
     assert (done.code, done.text) == (0, "")
     assert re.fullmatch(r"consistent: \d+ comparisons in 1 run, no contradiction\n", done.messages)
 

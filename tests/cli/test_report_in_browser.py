@@ -19,6 +19,8 @@ from tracekit.render.page import render_page
 from tracekit.report import report
 from tracekit.session import Session
 
+pytestmark = pytest.mark.deep
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _WIDE, _NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 800}
 #: Relative luminance, and the contrast of two colors that CSS gives (WCAG 2.1).
@@ -116,7 +118,6 @@ def numbers(texts: list[str]) -> list[float]:
 # -- tables ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.deep
 def test_a_click_sorts_and_another_turns_it_round(at: Callable[..., Seen]) -> None:
     seen = at()
     head = seen.table("Kernels").locator("th[data-name=launch_count]")
@@ -134,7 +135,6 @@ def test_a_click_sorts_and_another_turns_it_round(at: Callable[..., Seen]) -> No
     assert names.get_attribute("aria-sort") == "ascending"
 
 
-@pytest.mark.deep
 def test_unknown_values_come_last_both_ways(at: Callable[..., Seen]) -> None:
     seen = at()
     head = seen.table("Operators").locator("th[data-name=intensity_flop_per_byte]")
@@ -145,7 +145,6 @@ def test_unknown_values_come_last_both_ways(at: Callable[..., Seen]) -> None:
         assert cells[0] != "\u2013"
 
 
-@pytest.mark.deep
 def test_the_keyboard_sorts(at: Callable[..., Seen]) -> None:
     seen = at()
     button = seen.table("Steps").locator("th[data-name=elapsed_ns]").get_by_role("button")
@@ -156,7 +155,6 @@ def test_the_keyboard_sorts(at: Callable[..., Seen]) -> None:
     assert len(found) > 1
 
 
-@pytest.mark.deep
 def test_a_filter_keeps_rows_with_the_text(at: Callable[..., Seen]) -> None:
     seen = at()
     box = seen.box("Kernels")
@@ -170,7 +168,6 @@ def test_a_filter_keeps_rows_with_the_text(at: Callable[..., Seen]) -> None:
     assert seen.cells("Kernels", "name") == []
 
 
-@pytest.mark.deep
 def test_more_columns(at: Callable[..., Seen]) -> None:
     seen = at()
     head = seen.table("Kernels").locator("th[data-name=total_flop]")
@@ -182,7 +179,6 @@ def test_more_columns(at: Callable[..., Seen]) -> None:
 # -- the timeline ---------------------------------------------------------------------------------
 
 
-@pytest.mark.deep
 def test_the_timeline_zooms_by_buttons_and_back(at: Callable[..., Seen]) -> None:
     seen = at()
     said = seen.page.locator(".range")
@@ -196,7 +192,6 @@ def test_the_timeline_zooms_by_buttons_and_back(at: Callable[..., Seen]) -> None
     assert said.text_content() == whole
 
 
-@pytest.mark.deep
 def test_dragging_zooms_to_what_was_chosen(at: Callable[..., Seen]) -> None:
     seen = at()
     strip = seen.page.locator(".strip").nth(1)
@@ -218,7 +213,6 @@ def test_dragging_zooms_to_what_was_chosen(at: Callable[..., Seen]) -> None:
     assert seen.page.locator(".range").text_content() == "0 ns to 30.94 ms of 30.94 ms"
 
 
-@pytest.mark.deep
 def test_a_pointer_over_a_track_says_what_is_there(at: Callable[..., Seen]) -> None:
     seen = at()
     seen.page.locator(".strip").nth(1).hover()
@@ -229,7 +223,6 @@ def test_a_pointer_over_a_track_says_what_is_there(at: Callable[..., Seen]) -> N
     assert not seen.page.get_by_role("tooltip").is_visible()
 
 
-@pytest.mark.deep
 def test_the_keyboard_goes_from_piece_to_piece(at: Callable[..., Seen]) -> None:
     seen = at()
     seen.page.locator(".strip").nth(2).focus()
@@ -247,7 +240,6 @@ def test_the_keyboard_goes_from_piece_to_piece(at: Callable[..., Seen]) -> None:
     assert seen.page.locator(".range").text_content() == "0 ns to 30.94 ms of 30.94 ms"
 
 
-@pytest.mark.deep
 def test_the_share_of_the_pixels_is_the_share_of_the_time(at: Callable[..., Seen]) -> None:
     """The area that a stream fills, over that of the strip, is how busy it is: 12.3 %."""
     seen = at()
@@ -273,7 +265,6 @@ def test_the_share_of_the_pixels_is_the_share_of_the_time(at: Callable[..., Seen
 # -- pictures -------------------------------------------------------------------------------------
 
 
-@pytest.mark.deep
 def test_a_point_of_the_roofline_says_what_it_is(at: Callable[..., Seen]) -> None:
     seen = at()
     point = seen.page.locator("#roofline .mark:has(circle)").first
@@ -284,7 +275,6 @@ def test_a_point_of_the_roofline_says_what_it_is(at: Callable[..., Seen]) -> Non
     assert "latency-bound, 3.1 % of its roof" in tip
 
 
-@pytest.mark.deep
 def test_the_keyboard_goes_from_mark_to_mark(at: Callable[..., Seen]) -> None:
     seen = at()
     marks = seen.page.locator("#roofline .mark")
@@ -301,7 +291,6 @@ def test_the_keyboard_goes_from_mark_to_mark(at: Callable[..., Seen]) -> None:
 # -- how it looks ---------------------------------------------------------------------------------
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("size", [_WIDE, _NARROW], ids=["1280", "400"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_and_can_be_read(
@@ -333,7 +322,6 @@ def test_it_fits_and_can_be_read(
     assert page.locator("footer").is_visible()
 
 
-@pytest.mark.deep
 def test_what_a_screen_reader_needs(at: Callable[..., Seen]) -> None:
     page = at().page
     levels = page.locator("h1, h2, h3, h4").evaluate_all("(h) => h.map((x) => +x.tagName[1])")
@@ -355,7 +343,6 @@ def test_what_a_screen_reader_needs(at: Callable[..., Seen]) -> None:
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
 
 
-@pytest.mark.deep
 def test_it_prints(at: Callable[..., Seen]) -> None:
     seen = at(_WIDE, color_scheme="dark")
     content = seen.page.pdf(format="A4", print_background=True)
@@ -369,7 +356,6 @@ def test_it_prints(at: Callable[..., Seen]) -> None:
     assert ground == "rgb(255, 255, 255)"
 
 
-@pytest.mark.deep
 def test_no_other_script_runs(browser: Browser, address: str) -> None:
     page = browser.new_page()
     page.goto(address)

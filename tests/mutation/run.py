@@ -125,11 +125,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=300, help="how many mutants")
     parser.add_argument("--seed", type=int, default=42, help="which ones")
-    parser.add_argument("--skip", type=int, default=0, help="how many of them were asked before")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     parser.add_argument("--only", default="", help="only queries whose name has this")
     chosen = parser.parse_args()
-    given = every_mutation(chosen.seed, chosen.only)[chosen.skip :]
+    given = every_mutation(chosen.seed, chosen.only)
     shares = [given[job :: chosen.jobs] for job in range(chosen.jobs)]
     counts = [len(range(job, chosen.count, chosen.jobs)) for job in range(chosen.jobs)]
     with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:
