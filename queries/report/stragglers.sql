@@ -5,7 +5,7 @@
 -- needs = ["source_file"]
 -- answered_if = "exists (from collective_call($run_id))"
 -- depends = ["collective_match", "step_window", "is_communication", "work_total",
--- "classified_kernel", "source_rank"]
+-- "classified_kernel", "source_rank", "device_rank"]
 -- doubts = ["data_ranks"]
 -- parameters = "run_id by phase"
 -- by = {doc = "what a row is: rank, or step (a rank in a step)", default = "rank", choices =
@@ -42,7 +42,7 @@ with
     windows as materialized(from step_window($run_id, $phase)),
     -- which of several files has the work of the rank is unknown
     doubled as (
-        select distinct source_id from source_rank where run_id = $run_id and source_count > 1
+        select distinct rank_index from source_rank where run_id = $run_id and source_count > 1
     ),
     members as (
         select
@@ -76,6 +76,7 @@ with
     sums as (
         select
             work_total.source_id,
+            work_total.device_id,
             null as step,
             work_total.name,
             work_total.op_name,
@@ -91,6 +92,7 @@ with
         union all
         select
             attribution.source_id,
+            attribution.device_id,
             case when $by = 'step' then attribution.step_index end as step,
             attribution.name,
             attribution.op_name,
@@ -116,8 +118,13 @@ with
         group by all
     ),
     work as (
-        select source_id, step, name, op_name, context_id, dur_ns
+        select sums.*, device_rank.rank_index
         from sums
+        left join
+            device_rank
+            on device_rank.run_id = $run_id
+            and device_rank.source_id = sums.source_id
+            and device_rank.device_id is not distinct from sums.device_id
         where
             case
                 when work_count > 0 then not is_communication(name, collective_name, category_name)
@@ -126,7 +133,7 @@ with
     computed as materialized(
         select work.*, calling_context.phase_kind
         from work
-        anti join doubled using (source_id)
+        anti join doubled using (rank_index)
         left join
             calling_context
             on calling_context.run_id = $run_id
@@ -136,6 +143,7 @@ with
     parts as (
         select
             source_id,
+            rank_index,
             step,
             case
                 when grouping(name) = 0
@@ -151,10 +159,10 @@ with
         from computed
         group by
             grouping sets (
-                (source_id, step, name),
-                (source_id, step, op_name),
-                (source_id, step, phase_kind),
-                (source_id, step)
+                (source_id, rank_index, step, name),
+                (source_id, rank_index, step, op_name),
+                (source_id, rank_index, step, phase_kind),
+                (source_id, rank_index, step)
             )
     ),
     usual as (
@@ -164,19 +172,22 @@ with
             parts.part_name,
             -- a rank that has none of it has 0
             list_median(
-                list_resize(list(cast(parts.dur_ns as double)), any_value(sources.source_count), 0)
+                list_resize(list(cast(parts.dur_ns as double)), any_value(ranks.rank_count), 0)
             ) as median_ns
         from parts
         join
             (
-                select step, count(distinct source_id) as source_count from computed group by step
-            ) as sources
-            on sources.step is not distinct from parts.step
+                select step, count(distinct(source_id, rank_index)) as rank_count
+                from computed
+                group by step
+            ) as ranks
+            on ranks.step is not distinct from parts.step
         group by parts.step, parts.part_kind, parts.part_name
     ),
     excess as (
         select
             parts.source_id,
+            parts.rank_index,
             parts.step,
             parts.part_kind,
             parts.part_name,
@@ -191,6 +202,7 @@ with
     most as (
         select
             source_id,
+            rank_index,
             step,
             max(more_ns) filter (where part_kind = 'all') as more_work_ns,
             arg_min(part_name, (- more_ns, part_name)) filter (
@@ -207,7 +219,7 @@ with
             max(more_ns) filter (where part_kind = 'phase') as more_phase_ns
         from excess
         where part_kind = 'all' or (more_ns > 0 and (part_kind = 'kernel' or part_name is not null))
-        group by source_id, step
+        group by source_id, rank_index, step
     ),
     judged as (
         select
@@ -247,7 +259,7 @@ select
             || ' of '
             || judged.collective_count
             || case
-                when doubled.source_id is null
+                when doubled.rank_index is null
                 then ''
                 else '; work not compared: the rank is in several files'
             end
@@ -261,6 +273,10 @@ select
     judged.confirmed_count,
     judged.source_id
 from judged
-left join most on most.source_id = judged.source_id and most.step is not distinct from judged.step
-left join doubled on doubled.source_id = judged.source_id
+left join
+    most
+    on most.source_id = judged.source_id
+    and most.rank_index is not distinct from judged.rank_index
+    and most.step is not distinct from judged.step
+left join doubled on doubled.rank_index = judged.rank_index
 order by judged.step nulls last, judged.lost_ns desc, judged.rank_index, judged.source_id
