@@ -62,9 +62,7 @@ select
     counts.spelled_name as event_name,
     counts.status_kind,
     counts.running_ratio,
-    case
-        when counts.uncounted_count < counts.value_count then counts.value_doubt_ratio
-    end as doubt_ratio,
+    counts.value_doubt_ratio as doubt_ratio,
     meant.figure_name,
     ratio(
         quantities.quantity,

@@ -99,12 +99,7 @@ with
     file as (from source_file where $run_id is null or run_id = $run_id)
 select
     case
-        $by
-        when 'run'
-        then run_title.title
-        when 'source'
-        then file_name
-        else coalesce(measurement.target_name, file_name)
+        when $by = 'run' then run_title.title else coalesce(measurement.target_name, file_name)
     end as name,
     precision_name,
     width_name,

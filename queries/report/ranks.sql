@@ -64,7 +64,7 @@ with
     ),
     clocks as (from rank_clock($run_id)),
     shared as (
-        select source_id, rank_index, source_count
+        select distinct rank_index, source_count
         from source_rank
         where run_id = $run_id and source_count > 1
     ),
@@ -173,9 +173,6 @@ left join
     counted
     on counted.source_id = source_file.source_id
     and counted.rank_index = device_rank.rank_index
-left join
-    shared
-    on shared.source_id = source_file.source_id
-    and shared.rank_index = device_rank.rank_index
+left join shared on shared.rank_index = device_rank.rank_index
 where source_file.run_id = $run_id and source_file.recording_kind is distinct from 'join'
 order by device_rank.rank_index nulls last, source_file.source_id, times.device_id nulls last

@@ -101,18 +101,23 @@ def test_steps_of_another_run_do_not_matter(tmp_path: Path, write_store: WriteSt
 def test_the_stable_phase_of_many_steps_is_the_longest_run_of_like_ones(
     tmp_path: Path, write_store: WriteStore, seed: int
 ) -> None:
-    """More steps than are compared at once, which drift, jump and come back."""
+    """More steps than are compared at once, of ranks that drift and jump, slow down, or stay."""
     rng, durations, base = random.Random(seed), [], 2000
     for _ in range(900):
         base += rng.choice((-3, -1, 0, 0, 1, 3)) * rng.choice((1, 1, 1, 30))
         durations.append(base * rng.choice((1,) * 200 + (2,)))
-    database = Database(write_store(tmp_path / "S", ranks(durations)))
-    longest = max(
-        (end - start, end) for start in range(900) for end in [_like_until(durations, start)]
-    )
-    (row,) = database.sql("SELECT step_count, last_step_index FROM stable_phase('r')").tuples()
-    assert row == (longest[0], longest[1] - 1)
-    assert 0 < longest[0] < 900
+    slower = [2000 + index for index in range(900)]
+    every = [durations, slower, [9] * 900]
+    database = Database(write_store(tmp_path / "S", ranks(*every)))
+    rows = database.sql(
+        "SELECT step_count, last_step_index FROM stable_phase('r') ORDER BY source_id"
+    ).tuples()
+    longest = [
+        max((end - start, end) for start in range(900) for end in [_like_until(steps, start)])
+        for steps in every
+    ]
+    assert list(rows) == [(count, end - 1) for count, end in longest]
+    assert [count < 900 for count, _ in longest] == [True, True, False]
 
 
 def _like_until(durations: Sequence[int], start: int) -> int:
