@@ -16,6 +16,7 @@ from tests.queries.test_cases import (
     cells,
     lines_of,
     message_of,
+    parameters_of,
     sections_of,
     store_only,
     table_rows,
@@ -81,8 +82,14 @@ class Cases:
 def asked_of(case: Case, run_id: str) -> Case:
     """Return a case asked about a run; with an empty text, about all."""
     (name,) = _run_parameters(case)
-    others = [row for row in case.parameters[1:] if row[0] != name]
-    return replace(case, parameters=[["name", "value"], [name, run_id], *others])
+    return asked_with(case, name, run_id)
+
+
+def asked_with(case: Case, name: str, value: str) -> Case:
+    """Return a case asked with another value of a parameter."""
+    given = {key: text or "" for key, text in parameters_of(catalog()[case.query], []).items()}
+    given |= dict(case.parameters[1:]) | {name: value}
+    return replace(case, parameters=[["name", "value"], *map(list, given.items())])
 
 
 def runs_of(case: Case) -> set[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import chain, islice
 from pathlib import Path
 
 from tests.mutation.by_cases import Case, asked_of, nearest_cases, runs_of
@@ -19,7 +20,7 @@ from tracekit.store import create_store
 
 _TIMEOUT_S = 20
 #: Of a query that hundreds stand upon, the cases of the nearest are asked.
-_MAX_CASES = 6
+_MAX_CASES, _MAX_CHANGED_CASES = 6, 4
 _ASKED = ("report", "finding", "macro", "view")
 
 
@@ -31,8 +32,11 @@ class ChangedCases:
         self._database = Database(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
         self._kept: dict[tuple[str, str], dict[str, set[str]]] = {}
 
-    def noticing(self, queries: Collection[str]) -> str | None:
-        """Return the first change whose effect is another if these queries are others."""
+    def noticing(self, queries: Collection[str], changed: Iterable[Case] = ()) -> str | None:
+        """Return the first change whose effect is another if these queries are others.
+
+        Of the cases, those that are changed are asked first.
+        """
         for case in nearest_cases(queries, _MAX_CASES):
             if self.runs_told_otherwise(case):
                 with original():
@@ -40,7 +44,9 @@ class ChangedCases:
                 if not is_usual:
                     return f"all runs: {case}"
         asked = [name for name in queries if catalog()[name].kind in _ASKED]
-        for case in nearest_cases(asked, _MAX_CASES):
+        near = nearest_cases(asked, _MAX_CASES)
+        cases = {str(case): case for case in chain(islice(changed, _MAX_CHANGED_CASES), near)}
+        for case in cases.values():
             contradicted = self._contradicted(case)
             if any(contradicted.values()):
                 usual = self._usual(case)

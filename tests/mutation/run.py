@@ -12,16 +12,17 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
 from tests.mutation.by_audit import Recordings
-from tests.mutation.by_cases import Cases, NoQueryError, nearest_cases
+from tests.mutation.by_cases import Case, Cases, NoQueryError, nearest_cases
 from tests.mutation.by_changed_cases import ChangedCases
+from tests.mutation.by_options import OptionsOfCases
 from tests.mutation.by_stores import RecountedCases
 from tests.mutation.by_transformations import Transformations
 from tests.mutation.catalogs import replaced, standing_upon
@@ -30,9 +31,11 @@ from tests.mutation.sites import Mutation, mutations
 from tracekit.catalog import catalog
 
 QUERIES = Path(__file__).resolve().parents[2] / "queries"
-Judge = Callable[[Collection[str]], str | None]
-#: Of a query that hundreds stand upon, the cases of the nearest are asked.
-_MAX_CASES, _MAX_RECOUNTED_CASES = 90, 20
+#: Asked about the queries that a mutant changes, and cases whose answer it changes.
+Judge = Callable[[Collection[str], Sequence[Case]], str | None]
+#: Of a query that hundreds stand upon, the cases of the nearest are asked; behind the first whose
+#: answer is another, so many more.
+_MAX_CASES, _MAX_CHANGED_CASES = 90, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +65,19 @@ def every_mutation(seed: int, only: str) -> list[Mutation]:
     return sorted(found, key=lambda m: random.Random(repr((seed, *key_of(m), m.start))).random())
 
 
-def judged(
-    mutation: Mutation, cases: Cases, recounted: RecountedCases, others: Mapping[str, Judge]
-) -> Mutant:
+def judged(mutation: Mutation, cases: Cases, others: Mapping[str, Judge]) -> Mutant:
     """Ask cases about a mutant, and the others until one of them has noticed it."""
     affected = standing_upon(mutation.query.name)
     with replaced(mutation.mutant):
         nearest = iter(nearest_cases(affected, _MAX_CASES))
-        first = next(cases.changed(nearest), None)
-        noticed = {"cases": str(first) if first else None}
-        noticed_by_others = None
-        if first:
-            changed = chain([first], cases.changed(islice(nearest, _MAX_RECOUNTED_CASES)))
-            noticed_by_others = noticed["recounted cases"] = recounted.noticing(changed)
+        changed = list(islice(cases.changed(nearest), 1))
+        noticed = {"cases": str(changed[0]) if changed else None}
+        if changed:
+            changed += cases.changed(islice(nearest, _MAX_CHANGED_CASES))
         for name, judge in others.items():
-            if not noticed_by_others:
-                noticed_by_others = noticed[name] = judge(affected)
+            noticed[name] = judge(affected, changed)
+            if noticed[name]:
+                break
     file = QUERIES / mutation.query.kind / f"{mutation.query.name}.sql"
     place = f"{file.relative_to(QUERIES.parent)}:{mutation.line_number(file.read_text('utf-8'))}"
     return Mutant(place, f"{' '.join(mutation.before.split())} -> {mutation.after}", noticed)
@@ -88,17 +88,20 @@ def mutants(count: int, given: list[Mutation]) -> list[Mutant]:
     found = list[Mutant]()
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         cases = Cases(Path(folder) / "cases")
-        recounted = RecountedCases(Path(folder) / "recounted")
+        recordings = Recordings(Path(folder))
+        transformations = Transformations(Path(folder) / "changed")
         others = {
-            "audit": Recordings(Path(folder)).noticing,
-            "transformations": Transformations(Path(folder) / "changed").noticing,
+            "recounted cases": RecountedCases(Path(folder) / "recounted").noticing,
+            "audit": lambda affected, _: recordings.noticing(affected),
+            "transformations": lambda affected, _: transformations.noticing(affected),
             "changed cases": ChangedCases(Path(folder) / "changed cases").noticing,
+            "options of cases": OptionsOfCases(Path(folder) / "options of cases").noticing,
         }
         for mutation in given:
             if len(found) == count:
                 break
             try:
-                found.append(judged(mutation, cases, recounted, others))
+                found.append(judged(mutation, cases, others))
             except NoQueryError:
                 continue
             print(found[-1], flush=True)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.mutation.by_cases import Case, case_of
 from tests.mutation.by_changed_cases import ChangedCases
+from tests.mutation.by_options import OptionsOfCases
 from tests.mutation.by_stores import RecountedCases
 from tests.queries.test_cases import (
     FILES,
@@ -30,6 +31,9 @@ UNFIT = {
 }
 #: Names of points that are times.
 NAMED_BY_TIME = {"cpu_roofline_points-of_intervals"}
+#: Asked for those kernels only that are below the average of their group; the total of a summary is
+#: not that of the intervals beside it.
+NOT_ADDED = {"kernel_figures-below_average", "cpu_work-intervals_and_their_summary"}
 CASES = [
     file
     for file in FILES
@@ -39,6 +43,14 @@ CASES = [
 
 def name_of(file: Path) -> str:
     return f"{file.parent.name}-{file.stem}"
+
+
+WITH_OPTIONS = [
+    file
+    for file in CASES
+    if {"by", "phase"} & {one.name for one in catalog()[file.parent.name].parameters}
+    and name_of(file) not in NOT_ADDED
+]
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +67,11 @@ def recounted(tmp_path_factory: pytest.TempPathFactory) -> RecountedCases:
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory: pytest.TempPathFactory) -> ChangedCases:
     return ChangedCases(tmp_path_factory.mktemp("asked") / "S")
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> OptionsOfCases:
+    return OptionsOfCases(tmp_path_factory.mktemp("options") / "S")
 
 
 @pytest.mark.sampled(30)
@@ -83,6 +100,14 @@ def test_order_time_and_other_runs_do_not_matter(database: Database, file: Path)
 def test_of_all_runs_each_has_its_answer(changed: ChangedCases, file: Path) -> None:
     """What a query says of all runs, it says of each."""
     assert changed.runs_told_otherwise(case_of(file)) == []
+
+
+@pytest.mark.sampled(30)
+@pytest.mark.parametrize("file", WITH_OPTIONS, ids=name_of)
+def test_totals_stay_by_another_grouping_and_steps_are_parts(
+    options: OptionsOfCases, file: Path
+) -> None:
+    assert options.unlike_totals(case_of(file)) == set()
 
 
 def is_about_one_run(case: Case) -> bool:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.queries.conftest import RUN_ID, source_of
-from tests.transformations.effects import Effect, per_source, scaled, unchanged
+from tests.transformations.effects import Effect, once_more, per_source, scaled, unchanged
 from tracekit.result import unit_of
+from tracekit.schema import TABLES
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -23,6 +24,9 @@ _MOMENTS = {
 #: Times of the ingest, and of the clock that others count from.
 _FIXED = {"created_at_ns", "ingested_at_ns", "base_time_ns"}
 _SHIFT_NS = 7_000_000_000
+#: What tells an event or a step from another.
+_OF_EVENTS = ("event_id", "correlation_id", "external_id", "flow_id", "step_index")
+_MORE_EVENTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,21 @@ def _copied(key: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in copied.items() if v is not None}
 
 
+def _repeated(rows: Rows) -> Rows:
+    """Return the rows, and after them what happened once more, with events of its own."""
+    events = of_values(
+        lambda table, name, value: (
+            value + _MORE_EVENTS if name.endswith(_OF_EVENTS) else _shifted(table, name, value)
+        )
+    )
+    happened = {
+        name: table_rows
+        for name, table_rows in rows.items()
+        if any(column.name in _MOMENTS for column in TABLES[name].columns)
+    }
+    return rows | {name: rows[name] + again for name, again in events(happened).items()}
+
+
 def _later(rows: Rows) -> Rows:
     return _reversed(of_values(_shifted)(rows))
 
@@ -102,5 +121,6 @@ BESIDE_A_RUN = RowChange(
 CHANGES: dict[str, RowChange] = {
     "later, reversed, beside another run": BESIDE_A_RUN,
     "times doubled": RowChange(of_values(_slower), scaled(2, (), ())),
+    "once more": RowChange(_repeated, once_more),
     "two sources": RowChange(lambda rows: _with_copy("source_id", rows), per_source(2)),
 }

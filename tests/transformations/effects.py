@@ -143,7 +143,7 @@ _OF_A_RUN = {
     *("attributed_op_roofline_points", "reported_op_roofline_points", "roofline_points"),
 }
 #: What must grow with the sources; what else is summed shows by itself.
-_TOTALS = {"total_ns", "launch_count", "call_count", "transfer_count"}
+TOTALS = {"total_ns", "launch_count", "call_count", "transfer_count"}
 
 
 def per_source(times: int) -> Effect:
@@ -181,25 +181,51 @@ def _multiples(before: Sequence[Row], after: Sequence[Row], times: int) -> list[
     if len(before) != len(after):
         return row_differences(before, after)
     pairs = list(zip(sorted(before, key=_order), sorted(after, key=_order), strict=True))
+    return _no_multiples(pairs, lambda column: (times,) if column in TOTALS else (1, times))
+
+
+def _no_multiples(
+    pairs: Sequence[tuple[Row, Row]], factors: Callable[[str], Sequence[float]]
+) -> list[str]:
+    """Return the columns that are not the same multiple of what they were in all rows."""
     found = []
-    for column in before[0] if before else ():
+    for column in pairs[0][0] if pairs else ():
         values = [(one[column], other.get(column)) for one, other in pairs]
-        allowed = [times] if column in _TOTALS else [1, times]
+        allowed = factors(column)
         if not any(all(_is_multiple(*pair, factor) for pair in values) for factor in allowed):
             one, other = next(v for v in values if not _is_multiple(*v, allowed[-1]))
             found.append(f"{column}: {_short(one)} became {_short(other)} in {_label(pairs[0][0])}")
     return found
 
 
-def _is_multiple(one: object, other: object, times: int) -> bool:
+def once_more(before: Answers, after: Answers) -> list[str]:
+    """Each row stays or comes twice; a column stays, doubles or halves, the same in all rows."""
+    found = []
+    for name in sorted(before):
+        earlier, later = (
+            sorted((changed(row, _OF_A_TIME) for row in rows.get(name, [])), key=_order)
+            for rows in (before, after)
+        )
+        times = 2 if len(later) > len(earlier) else 1
+        if len(later) != times * len(earlier):
+            found.append(f"{name}: {len(earlier)} rows became {len(later)}")
+            continue
+        pairs = list(zip([row for row in earlier for _ in range(times)], later, strict=True))
+        found += [f"{name}: {text}" for text in _no_multiples(pairs, lambda _: (1, 2, 0.5))]
+    return found
+
+
+def _is_multiple(one: object, other: object, times: float) -> bool:
     if isinstance(one, str) and isinstance(other, str):  # counts in texts
-        return re.sub(r"\d+", "", one) == re.sub(r"\d+", "", other)
+        return re.sub(r"[\d.]+", "", one) == re.sub(r"[\d.]+", "", other)
     if isinstance(one, float | int) and not isinstance(one, bool):
         return equal(one * times, other, times)
     return one == other
 
 
 _TIMES = ("start_ns", "end_ns", "time_ns")
+#: What tells from another time that the same happened.
+_OF_A_TIME = (*_TIMES, "launch_start_ns", "step_index", "correlation_id")
 
 
 def at_most(before: Answers, after: Answers) -> list[str]:
