@@ -62,9 +62,9 @@ class Recordings:
             if (files := [file for pattern in patterns for file in files_of(pattern)])
         ]
 
-    def noticing(self, queries: Collection[str]) -> str | None:
+    def first_contradiction(self, queries: Collection[str]) -> str | None:
         """Return the first rule that contradicts a run if these queries are others."""
-        return next(filter(None, (run.noticing(queries) for run in self._runs)), None)
+        return next(filter(None, (run.first_contradiction(queries) for run in self._runs)), None)
 
 
 def files_of(pattern: str) -> list[Path]:
@@ -91,7 +91,7 @@ class _Recording:
         self._recounts = audit.applicable_recounts(self._database, self._run_id, self._tables)
         self._known = self._contradictions(self._tables, self._tables) | self._unlike(self._tables)
 
-    def noticing(self, queries: Collection[str]) -> str | None:
+    def first_contradiction(self, queries: Collection[str]) -> str | None:
         """Return the first rule that contradicts the run if these queries are others."""
         # a finding that is new is in the advice
         affected = [name for name in queries if self._has_rows(name)][:_MAX_REPORTS]

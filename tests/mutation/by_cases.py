@@ -87,8 +87,8 @@ def asked_of(case: Case, run_id: str) -> Case:
 
 def asked_with(case: Case, name: str, value: str) -> Case:
     """Return a case asked with another value of a parameter."""
-    given = {key: text or "" for key, text in parameters_of(catalog()[case.query], []).items()}
-    given |= dict(case.parameters[1:]) | {name: value}
+    given = dict(case.parameters[1:] or parameters_of(catalog()[case.query], []))
+    given[name] = value
     return replace(case, parameters=[["name", "value"], *map(list, given.items())])
 
 

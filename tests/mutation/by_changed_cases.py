@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class ChangedCases:
         self._database = Database(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
         self._kept: dict[tuple[str, str], dict[str, set[str]]] = {}
 
-    def noticing(self, queries: Collection[str], changed: Iterable[Case] = ()) -> str | None:
+    def first_contradiction(self, queries: Collection[str], changed: Sequence[Case]) -> str | None:
         """Return the first change whose effect is another if these queries are others.
 
         Of the cases, those that are changed are asked first.

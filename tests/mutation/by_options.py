@@ -1,4 +1,4 @@
-"""Mutants that tell a case otherwise by another grouping, or step by step."""
+"""Mutants that a total notices: it is another by another grouping, or more in steps than in all."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.mutation.by_cases import Case, asked_with, nearest_cases
 from tests.mutation.catalogs import original
 from tests.queries.test_cases import answer, store_only
 from tests.transformations.effects import TOTALS, equal
-from tracekit.catalog import catalog
+from tracekit.catalog import Query, catalog
 from tracekit.engine import Database
-from tracekit.errors import TracekitError
+from tracekit.errors import RefusalError
 from tracekit.limits import Limits
 from tracekit.store import create_store
 
@@ -35,18 +35,24 @@ class OptionsOfCases:
         """Make the store in `folder`."""
         self._database = Database(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
 
-    def noticing(self, queries: Collection[str], changed: Sequence[Case]) -> str | None:
+    def first_contradiction(self, queries: Collection[str], changed: Sequence[Case]) -> str | None:
         """Return the first total that does not agree if these queries are others."""
         asked = [name for name in queries if catalog()[name].kind in ("report", "finding")]
         near = nearest_cases(asked, _MAX_CASES)
         for case in chain(islice(changed, _MAX_CHANGED_CASES), near):
-            found = self.unlike_totals(case)
+            found = self._unlike_or_error(case)
             if found:
                 with original():
-                    found -= self.unlike_totals(case)
+                    found -= self._unlike_or_error(case)
             if found:
                 return f"{min(found)} of {case}"
         return None
+
+    def _unlike_or_error(self, case: Case) -> set[str]:
+        try:
+            return self.unlike_totals(case)
+        except Exception as error:  # noqa: BLE001 - users would see any
+            return {str(error).partition("\n")[0]}
 
     def unlike_totals(self, case: Case) -> set[str]:
         """Return the totals that are others by another grouping, or more in steps than in all."""
@@ -57,18 +63,18 @@ class OptionsOfCases:
             return found
         store_only(self._database, case.rows)
         if "by" in parameters and case.query not in _PARTS_OF_A_WHOLE:
-            totals = self._totals(case)
+            totals = self._known_totals(case)
             for by in parameters["by"].choices:
-                others = self._totals(asked_with(case, "by", by))
+                others = self._known_totals(asked_with(case, "by", by))
                 shared = totals.keys() & others.keys()
                 found |= {
                     f"{name} by {by}" for name in shared if not equal(totals[name], others[name])
                 }
         if "phase" in parameters and query.kind == "report":
-            totals = self._totals(asked_with(case, "phase", "all"))
+            totals = self._known_totals(asked_with(case, "phase", "all"))
             of_steps = Counter[str]()
             for step in _steps_of(case)[:_MAX_STEPS]:
-                of_steps.update(self._totals(asked_with(case, "phase", f"{step}..{step}")))
+                of_steps.update(self._known_totals(asked_with(case, "phase", f"{step}..{step}")))
             found |= {
                 f"{name} in steps"
                 for name in totals.keys() & of_steps.keys()
@@ -76,20 +82,24 @@ class OptionsOfCases:
             }
         return found
 
-    def _totals(self, case: Case) -> dict[str, float]:
+    def _known_totals(self, case: Case) -> dict[str, float]:
         """Return the sums of the columns that add up, if they are known in all rows."""
         query = catalog()[case.query]
         try:
             rows = list(answer(query, self._database, case.parameters).rows())
-        except TracekitError:  # such as of steps that are not there, or a label that is not given
+        except RefusalError:  # such as of steps that are not there, or a label that is not given
             return {}
-        names = [column.name for column in query.columns]
-        added = [name for name in names if name in TOTALS or name.endswith("_flop")]
         return {
             name: sum(row[name] for row in rows)
-            for name in added
-            if rows and name != "least_flop" and all(row[name] is not None for row in rows)
+            for name in columns_that_add_up(query)
+            if rows and all(row[name] is not None for row in rows)
         }
+
+
+def columns_that_add_up(query: Query) -> list[str]:
+    """Return the columns of a report whose sum is that of the whole; a lower bound is none."""
+    names = [column.name for column in query.columns if column.name != "least_flop"]
+    return [name for name in names if name in TOTALS or name.endswith("_flop")]
 
 
 def _steps_of(case: Case) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -37,7 +37,7 @@ class RecountedCases:
         """Make the store in `folder`."""
         self._database = CountingDatabase(create_store(folder), Limits(timeout_s=_TIMEOUT_S))
 
-    def noticing(self, _: Collection[str], changed: Iterable[Case]) -> str | None:
+    def first_contradiction(self, _: Collection[str], changed: Sequence[Case]) -> str | None:
         """Return the first rule that contradicts what reports say of cases that are others.
 
         What they say of other cases, they said before.

@@ -93,7 +93,7 @@ class _Base:
         excepted = frozenset(text.partition(":")[0] for text in found)
         self._after.append(_After(name, effect, database, phase, excepted))
 
-    def noticing(self, queries: Collection[str]) -> str | None:
+    def first_contradiction(self, queries: Collection[str]) -> str | None:
         """Return the first change whose effect is another if these queries are others."""
         affected = [name for name in queries if name in self._reports][:_MAX_REPORTS]
         if not affected:
@@ -118,7 +118,7 @@ class _Export:
         ingest(file, folder / "as it is", RUN)
         self._database = _opened(folder / "as it is")
 
-    def noticing(self, queries: Collection[str]) -> str | None:
+    def first_contradiction(self, queries: Collection[str]) -> str | None:
         """Return what the export lacks or tells otherwise if these queries are others."""
         if not any(catalog()[name].kind == "export" for name in queries):
             return None
@@ -144,9 +144,9 @@ class Transformations:
             *(_Export(FIXTURES / file, folder / Path(file).parent.name) for file in EXPORTED),
         ]
 
-    def noticing(self, queries: Collection[str]) -> str | None:
+    def first_contradiction(self, queries: Collection[str]) -> str | None:
         """Return the first change whose effect is another if these queries are others."""
-        return next(filter(None, (base.noticing(queries) for base in self._bases)), None)
+        return next(filter(None, (base.first_contradiction(queries) for base in self._bases)), None)
 
 
 def _opened(store: Path) -> Database:

@@ -65,7 +65,7 @@ def every_mutation(seed: int, only: str) -> list[Mutation]:
     return sorted(found, key=lambda m: random.Random(repr((seed, *key_of(m), m.start))).random())
 
 
-def judged(mutation: Mutation, cases: Cases, others: Mapping[str, Judge]) -> Mutant:
+def judged_mutant(mutation: Mutation, cases: Cases, others: Mapping[str, Judge]) -> Mutant:
     """Ask cases about a mutant, and the others until one of them has noticed it."""
     affected = standing_upon(mutation.query.name)
     with replaced(mutation.mutant):
@@ -91,17 +91,19 @@ def mutants(count: int, given: list[Mutation]) -> list[Mutant]:
         recordings = Recordings(Path(folder))
         transformations = Transformations(Path(folder) / "changed")
         others = {
-            "recounted cases": RecountedCases(Path(folder) / "recounted").noticing,
-            "audit": lambda affected, _: recordings.noticing(affected),
-            "transformations": lambda affected, _: transformations.noticing(affected),
-            "changed cases": ChangedCases(Path(folder) / "changed cases").noticing,
-            "options of cases": OptionsOfCases(Path(folder) / "options of cases").noticing,
+            "recounted cases": RecountedCases(Path(folder) / "recounted").first_contradiction,
+            "audit": lambda affected, _: recordings.first_contradiction(affected),
+            "transformations": lambda affected, _: transformations.first_contradiction(affected),
+            "changed cases": ChangedCases(Path(folder) / "changed cases").first_contradiction,
+            "options of cases": OptionsOfCases(
+                Path(folder) / "options of cases"
+            ).first_contradiction,
         }
         for mutation in given:
             if len(found) == count:
                 break
             try:
-                found.append(judged(mutation, cases, others))
+                found.append(judged_mutant(mutation, cases, others))
             except NoQueryError:
                 continue
             print(found[-1], flush=True)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.mutation.by_cases import Case, case_of
 from tests.mutation.by_changed_cases import ChangedCases
-from tests.mutation.by_options import OptionsOfCases
+from tests.mutation.by_options import OptionsOfCases, columns_that_add_up
 from tests.mutation.by_stores import RecountedCases
 from tests.queries.test_cases import (
     FILES,
@@ -48,7 +48,9 @@ def name_of(file: Path) -> str:
 WITH_OPTIONS = [
     file
     for file in CASES
-    if {"by", "phase"} & {one.name for one in catalog()[file.parent.name].parameters}
+    if catalog()[file.parent.name].kind == "report"
+    and {"by", "phase"} & {one.name for one in catalog()[file.parent.name].parameters}
+    and columns_that_add_up(catalog()[file.parent.name])
     and name_of(file) not in NOT_ADDED
 ]
 
@@ -70,7 +72,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> ChangedCases:
 
 
 @pytest.fixture(scope="module")
-def options(tmp_path_factory: pytest.TempPathFactory) -> OptionsOfCases:
+def options_of_cases(tmp_path_factory: pytest.TempPathFactory) -> OptionsOfCases:
     return OptionsOfCases(tmp_path_factory.mktemp("options") / "S")
 
 
@@ -105,9 +107,9 @@ def test_of_all_runs_each_has_its_answer(changed: ChangedCases, file: Path) -> N
 @pytest.mark.sampled(30)
 @pytest.mark.parametrize("file", WITH_OPTIONS, ids=name_of)
 def test_totals_stay_by_another_grouping_and_steps_are_parts(
-    options: OptionsOfCases, file: Path
+    options_of_cases: OptionsOfCases, file: Path
 ) -> None:
-    assert options.unlike_totals(case_of(file)) == set()
+    assert options_of_cases.unlike_totals(case_of(file)) == set()
 
 
 def is_about_one_run(case: Case) -> bool:

@@ -93,7 +93,7 @@ def _copied(key: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in copied.items() if v is not None}
 
 
-def _repeated(rows: Rows) -> Rows:
+def _happening_once_more(rows: Rows) -> Rows:
     """Return the rows, and after them what happened once more, with events of its own."""
     events = of_values(
         lambda table, name, value: (
@@ -121,6 +121,6 @@ BESIDE_A_RUN = RowChange(
 CHANGES: dict[str, RowChange] = {
     "later, reversed, beside another run": BESIDE_A_RUN,
     "times doubled": RowChange(of_values(_slower), scaled(2, (), ())),
-    "once more": RowChange(_repeated, once_more),
+    "once more": RowChange(_happening_once_more, once_more),
     "two sources": RowChange(lambda rows: _with_copy("source_id", rows), per_source(2)),
 }

@@ -217,7 +217,7 @@ def once_more(before: Answers, after: Answers) -> list[str]:
 
 def _is_multiple(one: object, other: object, times: float) -> bool:
     if isinstance(one, str) and isinstance(other, str):  # counts in texts
-        return re.sub(r"[\d.]+", "", one) == re.sub(r"[\d.]+", "", other)
+        return re.sub(r"\d+", "", one) == re.sub(r"\d+", "", other)
     if isinstance(one, float | int) and not isinstance(one, bool):
         return equal(one * times, other, times)
     return one == other
